@@ -178,22 +178,45 @@ class FullDisk(ServiceCase):
         self.assertEqual(client.get("/health")[0], 200)
         server.end()
         subprocess.run(["mount", "-o", "remount,size=64m", str(mounted)], check=True)
-        client = self.serve(folder=mounted / "store").client()
-        self.still_there(client, names)
-        client.session().teach(["room"], ["again"])
+        server = self.serve(folder=mounted / "store")
+        self.still_there(server.client(), names)
+        server.client().session().teach(["room"], ["again"])
+        # The same while it serves.
+        subprocess.run(["mount", "-o", "remount,size=16m", str(mounted)], check=True)
+        names += self.full_until_refused(server)
+        subprocess.run(["mount", "-o", "remount,size=64m", str(mounted)], check=True)
+        self.takes_writes_again(server, names)
+
+    def takes_writes_again(self, server, names):
+        until = time.monotonic() + 60
+        while True:
+            session = server.client().post("/sessions", {"node_id": "shop"})
+            if session[0] == 200:
+                path = f"/sessions/{session[1]['session_id']}"
+                client = server.client()
+                for word in ("room", "again", "at last"):
+                    client.post(f"{path}/observe", {"strings": [word]})
+                status, answer = client.post(f"{path}/learn")
+                if status == 200:
+                    break
+            self.assertLess(time.monotonic(), until, "no write was taken any more")
+            time.sleep(0.2)
+        names = [*names, answer["pattern_name"]]
+        self.still_there(server.client(), names)
+        server.end(signal.SIGKILL)
+        self.still_there(self.serve(folder=server.folder).client(), names)
 
     def test_limited_files(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
 
         server = self.serve(preexec_fn=limit)
         names = self.full_until_refused(server)
         self.still_there(server.client(), names)
-        server.end()
-        client = self.serve().client()
-        self.still_there(client, names)
-        client.session().teach(["room"], ["again"])
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
+                         (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        self.takes_writes_again(server, names)
 
 
 class ReadOnlyPlaces(ServiceCase):

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "service/api/routes.h"
 #include "service/monitoring/routes.h"
+#include "service/node/room.h"
 
 namespace hoist::service {
 
@@ -60,6 +61,19 @@ void Service::sweep() {
       log(LogLevel::error, "{}", forgotten.error().message);
     }
   });
+  const bool is_broken = store_->is_broken() || nodes_->any_broken();
+  if (is_broken && !mending_.exchange(true) && !openings_.run([this] { mend(); })) mending_ = false;
+}
+
+// After a full disk.
+void Service::mend() {
+  if (store_->is_broken() && has_room(options_.node.folder)) {
+    Status mended = store_->mend();
+    if (mended) log(LogLevel::info, "the service's store takes writes again");
+    if (!mended) log(LogLevel::error, "{}", mended.error().message);
+  }
+  if (!store_->is_broken()) nodes_->mend();
+  mending_ = false;
 }
 
 Status load_session_defaults(const std::string& file) {

@@ -7,6 +7,7 @@
 // Thread-safe: handlers run on the server's threads.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -41,7 +42,7 @@ class Service {
   void count_connections(std::function<uint64_t()> count) { connections_ = std::move(count); }
   // What takes long gives up: the service is about to end. Once.
   void stop() { stop_.request_stop(); }
-  // Sessions whose time ran out go. Now and then.
+  // Sessions whose time ran out go, and what could not be written to is opened again. Now and then.
   void sweep();
 
   SessionTable& sessions() { return sessions_; }
@@ -59,6 +60,7 @@ class Service {
         transfers_(8, 8),
         openings_(2, options.most_requests) {}
   ServiceFacts facts() const;
+  void mend();
 
   std::stop_source stop_;
   const ServiceOptions options_;
@@ -73,6 +75,7 @@ class Service {
   Background background_;  // last: what runs there uses the rest
   Background transfers_;
   Background openings_;
+  std::atomic<bool> mending_ = false;
 };
 
 // Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.

@@ -200,6 +200,9 @@ class Index {
   // All symbols that were ever learned. Symbols are valid for as long as the index lives.
   std::vector<SymbolStats> symbols() const;
 
+  // False after a write to its folder failed (a full disk): until the index is opened again it is
+  // as it was, and learns nothing.
+  bool takes_writes() const;
   IndexStats stats() const;
   // Bytes of it, sooner than stats() and whoever learns.
   uint64_t memory() const;

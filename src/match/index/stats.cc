@@ -61,6 +61,8 @@ IndexStats Index::stats() const {
   return stats;
 }
 
+bool Index::takes_writes() const { return !state_->store || state_->store->takes_writes(); }
+
 uint64_t Index::memory() const { return state_->memory(); }
 
 Result<uint64_t> Index::verify() const {

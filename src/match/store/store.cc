@@ -232,6 +232,10 @@ Status Store::use_ledger(Ledger& ledger) {
   rocksdb::WriteBatch nothing;
   return state_->write_locked(nothing, {}, true);
 }
+bool Store::takes_writes() const {
+  const std::lock_guard lock(state_->log);
+  return !state_->broken;
+}
 ChainPoint Store::chain() const {
   const std::lock_guard lock(state_->log);
   return state_->chain;

@@ -99,6 +99,8 @@ class Store {
   Status flush_log();
   // Reads every block of every table; `corrupt` where a checksum disagrees.
   Status check_tables() const;
+  // False after a failed write.
+  bool takes_writes() const;
   // Where the store is now.
   ChainPoint chain() const;
   // From now on; before it there was none. The chain begins here where there was none either.

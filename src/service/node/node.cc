@@ -49,6 +49,11 @@ std::shared_ptr<match::Index> Node::index() const {
   return {contents_, contents_->index.get()};
 }
 
+bool Node::is_broken() const {
+  const std::shared_ptr<match::Index> index = this->index();
+  return index != nullptr && !index->takes_writes();
+}
+
 std::shared_ptr<const Affinities> Node::affinities() const {
   const std::shared_ptr<Contents> contents = this->contents();
   return {contents, &contents->affinities};

@@ -78,6 +78,8 @@ class Node {
   std::shared_ptr<match::Index> index() const;
   // Whether what is learned next finds an index, which takes a while to make.
   bool has_index() const { return index() != nullptr; }
+  // Whether it learns nothing more until it is opened again (match::Index::takes_writes()).
+  bool is_broken() const;
   std::shared_ptr<const Affinities> affinities() const;
   bool is_finalized() const { return contents()->finalized; }
 

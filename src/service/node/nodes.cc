@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "base/log.h"
 #include "base/utf8.h"
 #include "service/node/node_keys.h"
+#include "service/node/room.h"
 
 namespace hoist::service {
 namespace {
@@ -116,8 +119,7 @@ Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
   if (!opened) return opened.error();
   std::shared_ptr<Node> node = *std::move(opened);
   node->note_use();
-  const std::lock_guard lock(mutex_);
-  nodes_.emplace(id, node);
+  put_back(id, node);
   return node;
 }
 
@@ -199,27 +201,73 @@ Status Nodes::remove(const std::string& id) {
   return removed;
 }
 
-// With the node's turn. Whoever asks for the node meanwhile waits, and gets a new one.
+// With the node's turn: whoever asks for the node meanwhile waits. Null where it is not open.
+std::shared_ptr<Node> Nodes::take_out(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end()) return nullptr;
+  std::shared_ptr<Node> node = std::move(found->second);
+  nodes_.erase(found);
+  return node;
+}
+
+void Nodes::put_back(const std::string& id, std::shared_ptr<Node> node) {
+  const std::lock_guard lock(mutex_);
+  nodes_.emplace(id, std::move(node));
+}
+
+// With the node's turn.
 Status Nodes::remove_now(const std::string& id) {
-  std::shared_ptr<Node> open;
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = nodes_.find(id); found != nodes_.end()) {
-      open = std::move(found->second);
-      nodes_.erase(found);
-    }
-  }
-  if (open != nullptr) {
+  if (std::shared_ptr<Node> open = take_out(id)) {
     Status removed = open->remove();
-    if (removed) return removed;
-    const std::lock_guard lock(mutex_);
-    nodes_.emplace(id, std::move(open));
+    if (!removed) put_back(id, std::move(open));
     return removed;
   }
   const auto number = stored_number(id);
   if (!number) return number.error();
   if (!*number) return fail(ErrorCode::not_found, fmt::format("there is no node {}", id));
   return Node::remove(id, **number, options_.folder, store_);
+}
+
+bool Nodes::any_broken() const {
+  const auto nodes = all();
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const std::shared_ptr<Node>& node) { return node->is_broken(); });
+}
+
+void Nodes::mend() {
+  std::vector<std::string> broken;
+  for (const std::shared_ptr<Node>& node : all()) {
+    if (node->is_broken()) broken.push_back(node->id());
+  }
+  for (const std::string& id : broken) {
+    if (!has_room(options_.folder)) return;
+    reopen(id);
+  }
+}
+
+void Nodes::reopen(const std::string& id) {
+  using std::chrono::steady_clock;
+  constexpr auto kPatience = std::chrono::seconds(2);
+  Turn turn = turn_of(id);
+  {
+    const std::lock_guard mine(*turn);
+    std::shared_ptr<Node> node = take_out(id);
+    // Its files are free once the last request has its answer. An export may take longer: later.
+    const auto until = steady_clock::now() + kPatience;
+    while (node.use_count() > 1 && steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (node.use_count() > 1) {
+      put_back(id, std::move(node));
+    } else if (node != nullptr) {
+      node.reset();
+      const auto opened = open_node(id);
+      if (opened) log(LogLevel::info, "node {} takes writes again", id);
+      if (!opened) log(LogLevel::error, "node {}: {}", id, opened.error().message);
+    }
+  }
+  end_turn(id, std::move(turn));
 }
 
 Status Nodes::clear(Node& node) { return node.clear(next_number_++); }

@@ -30,6 +30,10 @@ class Nodes {
   // The names of all, ascending.
   Result<std::vector<std::string>> names() const;
   Status clear(Node& node);
+  // Whether an index takes no writes, since one failed.
+  bool any_broken() const;
+  // Opens those nodes anew, where there is room again. Takes long.
+  void mend();
   // Takes it away with all that was learned in it; `not_found` where there is none. Who learns in
   // it at this moment is told so; who asks for it later gets a new one.
   Status remove(const std::string& id);
@@ -49,6 +53,9 @@ class Nodes {
   Result<std::shared_ptr<Node>> open_node(const std::string& id);
   Result<std::optional<uint64_t>> stored_number(const std::string& id) const;
   Status remove_now(const std::string& id);
+  std::shared_ptr<Node> take_out(const std::string& id);
+  void put_back(const std::string& id, std::shared_ptr<Node> node);
+  void reopen(const std::string& id);
   void close_unused();
 
   const NodeOptions options_;

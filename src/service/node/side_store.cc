@@ -4,9 +4,13 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <shared_mutex>
+
+#include "base/writer_first_mutex.h"
 
 namespace hoist::service {
 namespace {
@@ -39,15 +43,34 @@ void SideStore::Batch::remove_prefix(std::string_view prefix) {
 
 struct SideStore::State {
   std::string path;
-  std::unique_ptr<rocksdb::DB> database;
+  WriterFirstMutex opening;               // shared by whoever uses the database
+  std::unique_ptr<rocksdb::DB> database;  // null where it could not be opened anew
   rocksdb::WriteOptions write;
-  std::mutex writing;   // of what follows
-  bool broken = false;  // a write failed: RocksDB may take a later one for a mistake, and abort
+  std::mutex writing;
+  // A write failed: RocksDB may take a later one for a mistake, and abort.
+  std::atomic<bool> broken = false;
 
   Error error(const rocksdb::Status& status, std::string_view doing) const {
     const ErrorCode code = status.IsCorruption() ? ErrorCode::corrupt : ErrorCode::io;
     return fail(code, fmt::format("{} the service's store failed ({}): {}", doing, path,
                                   status.ToString()));
+  }
+  Error refused() const {
+    return fail(ErrorCode::io, fmt::format("an earlier write to the service's store failed ({}): "
+                                           "free space, and it takes writes again",
+                                           path));
+  }
+  rocksdb::Status open() {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.write_buffer_size = size_t{4} << 20;
+    options.max_open_files = 64;
+    options.keep_log_file_num = 2;
+    options.allow_fallocate = false;  // else an empty one takes megabytes
+    rocksdb::DB* opened = nullptr;
+    const rocksdb::Status status = rocksdb::DB::Open(options, path, &opened);
+    database.reset(opened);
+    return status;
   }
 };
 
@@ -59,14 +82,7 @@ Result<std::unique_ptr<SideStore>> SideStore::open(const std::string& path,
   auto state = std::make_unique<State>();
   state->path = path;
   state->write.sync = durability == match::Durability::sync;
-  rocksdb::Options options;
-  options.create_if_missing = true;
-  options.write_buffer_size = size_t{4} << 20;
-  options.max_open_files = 64;
-  options.keep_log_file_num = 2;
-  options.allow_fallocate = false;  // else an empty one takes megabytes
-  rocksdb::DB* database = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(options, path, &database);
+  const rocksdb::Status opened = state->open();
   if (!opened.ok()) {
     if (opened.IsIOError() && opened.ToString().find("lock") != std::string::npos) {
       return fail(ErrorCode::unavailable,
@@ -74,12 +90,13 @@ Result<std::unique_ptr<SideStore>> SideStore::open(const std::string& path,
     }
     return state->error(opened, "opening");
   }
-  state->database.reset(database);
   return std::unique_ptr<SideStore>(new SideStore(std::move(state)));
 }
 
 Result<std::optional<std::string>> SideStore::get(std::string_view key) const {
   std::string value;
+  const std::shared_lock open(state_->opening);
+  if (state_->database == nullptr) return state_->refused();
   const rocksdb::Status found = state_->database->Get({}, slice(key), &value);
   if (found.IsNotFound()) return std::optional<std::string>();
   if (!found.ok()) return state_->error(found, "reading");
@@ -88,19 +105,30 @@ Result<std::optional<std::string>> SideStore::get(std::string_view key) const {
 
 Status SideStore::write(const Batch& batch) {
   const std::lock_guard lock(state_->writing);
-  if (state_->broken) {
-    return fail(ErrorCode::io, fmt::format("an earlier write to the service's store failed ({}): "
-                                           "free space, then start the service again",
-                                           state_->path));
-  }
+  const std::shared_lock open(state_->opening);
+  if (state_->broken) return state_->refused();
   const rocksdb::Status written = state_->database->Write(state_->write, &batch.state_->batch);
   if (written.ok()) return {};
   state_->broken = true;
   return state_->error(written, "writing");
 }
 
+bool SideStore::is_broken() const { return state_->broken; }
+
+Status SideStore::mend() {
+  const std::lock_guard alone(state_->opening);
+  if (!state_->broken) return {};
+  state_->database.reset();
+  const rocksdb::Status opened = state_->open();
+  if (!opened.ok()) return state_->error(opened, "opening");
+  state_->broken = false;
+  return {};
+}
+
 Status SideStore::scan(std::string_view prefix,
                        const std::function<void(std::string_view, std::string_view)>& visit) const {
+  const std::shared_lock open(state_->opening);
+  if (state_->database == nullptr) return state_->refused();
   const std::unique_ptr<rocksdb::Iterator> at(state_->database->NewIterator({}));
   for (at->Seek(slice(prefix)); at->Valid() && at->key().starts_with(slice(prefix)); at->Next()) {
     const std::string_view key(at->key().data(), at->key().size());

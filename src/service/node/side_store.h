@@ -41,7 +41,10 @@ class SideStore {
   ~SideStore();
 
   Result<std::optional<std::string>> get(std::string_view key) const;
+  // After one that failed no other is taken, until mend() has opened the store anew.
   Status write(const Batch& batch);
+  bool is_broken() const;
+  Status mend();
   // Calls visit(rest of the key, value) for the keys that begin with `prefix`, in their order.
   Status scan(std::string_view prefix,
               const std::function<void(std::string_view, std::string_view)>& visit) const;
