@@ -42,7 +42,8 @@ TEST(NativeTest, RandomProgramsGiveTheSameBits) {
 TEST(NativeTest, OutputsMayBeInputs) {
   RandomValues seeds(test_seed());
   int tried = 0;
-  for (int i = 0; i < 12; ++i) {
+  // Not every graph has an output that fits an input.
+  for (int i = 0; i < 12 || (tried < 2 && i < 200); ++i) {
     const uint64_t seed = seeds();
     SCOPED_TRACE(seed);
     RandomValues random(seed);
