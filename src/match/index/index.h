@@ -44,6 +44,7 @@
 #include <string>
 #include <vector>
 
+#include "match/gpu/device_bytes.h"
 #include "match/index/search.h"
 #include "match/record/record.h"
 #include "match/store/store.h"
@@ -132,6 +133,7 @@ struct IndexStats {
   IndexSettings settings;
   bool search_only = false;
   std::string search_device;  // where large segments are searched now: "cpu", "cuda:0"
+  std::vector<DeviceBytes> device_memory;  // of these GPUs, what their symbols take there
 };
 
 class Index {
