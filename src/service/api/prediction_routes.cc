@@ -22,7 +22,7 @@ struct Asked {
 
 Asked what_is_asked(Session& session) {
   const std::lock_guard lock(session.mutex);
-  return {session.id, session.stm, session.config};
+  return {session.id, session.stm.values(), session.config};
 }
 
 // Comparing texts, and long states, can take seconds, which other requests of the loop must not
@@ -51,6 +51,7 @@ void predict_now(const Api& api, Request request, net::HttpReply reply) {
   if (session == nullptr) {
     return reply.send(detail(404, fmt::format("Session {} not found or expired", id)));
   }
+  api.keeper.keep_time(*session);
   const auto node = api.nodes.get(session->node);
   if (!node) return reply.send(error_response(node.error()));
   Asked asked = what_is_asked(*session);
@@ -66,10 +67,11 @@ net::HttpResponse cognition_data(const Api& api, Session& session) {
   const auto node = api.nodes.get(session.node);
   if (!node) return error_response(node.error());
   const std::lock_guard lock(session.mutex);
-  const auto found = predict(**node, session.last_state.value_or(session.stm), session.config);
+  const NumberedList<Event>& state = session.last_state ? *session.last_state : session.stm;
+  const auto found = predict(**node, state.values(), session.config);
   if (!found) return error_response(found.error());
   Json symbols = Json::array();
-  for (const Event& event : session.stm) {
+  for (const Event& event : session.stm.values()) {
     for (const std::string& symbol : event) symbols.push_back(symbol);
   }
   Json emotives = Json::object();
@@ -85,7 +87,7 @@ net::HttpResponse cognition_data(const Api& api, Session& session) {
                           {"path", Json::array()},
                           {"strings", Json::array()},
                           {"vectors", Json::array()},
-                          {"short_term_memory", session.stm},
+                          {"short_term_memory", session.stm.values()},
                           {"time", session.time}}},
                         {"session_id", session.id},
                         {"node_id", session.node}});

@@ -37,6 +37,8 @@ void SideStore::Batch::remove_prefix(std::string_view prefix) {
   (void)state_->batch.DeleteRange(slice(prefix), slice(end_of(prefix)));
 }
 
+size_t SideStore::Batch::bytes() const { return state_->batch.GetDataSize(); }
+
 struct SideStore::State {
   std::string path;
   std::unique_ptr<rocksdb::DB> database;
