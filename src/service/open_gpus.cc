@@ -8,8 +8,9 @@ namespace hoist::service {
 
 std::vector<GpuFacts> open_gpus(std::span<const NodeFacts> nodes) {
   // To list devices starts the driver, which a service without a GPU never does.
-  const bool uses_any = std::any_of(
-      nodes.begin(), nodes.end(), [](const NodeFacts& node) { return !node.device_memory.empty(); });
+  const bool uses_any = std::any_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) {
+    return !node.device_memory.empty();
+  });
   std::vector<GpuFacts> gpus;
   if (!uses_any) return gpus;
   for (device::Device* const device : device::devices()) {

@@ -17,7 +17,8 @@ TEST_F(ServiceGpuTest, TellsOfTheMemoryOfTheGpusThatItUses) {
   const auto node = service_->nodes().get("node").value();
   const auto learn = [&](uint32_t number) {
     PatternRecord record;
-    record.events = {{"a"}, {fmt::format("{}", number % 1000)}, {fmt::format("x{}", number / 1000)}};
+    record.events = {
+        {"a"}, {fmt::format("{}", number % 1000)}, {fmt::format("x{}", number / 1000)}};
     ASSERT_TRUE(node->learn(record));
   };
   learn(0);

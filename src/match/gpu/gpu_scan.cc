@@ -108,9 +108,7 @@ bool GpuScan::summarize_blocks(const Owner& owner, const SegmentView& segment,
   return true;
 }
 
-GpuScan::Statistics GpuScan::statistics() const {
-  return {on_devices_, on_cpu_, summarized_};
-}
+GpuScan::Statistics GpuScan::statistics() const { return {on_devices_, on_cpu_, summarized_}; }
 
 std::vector<DeviceBytes> GpuScan::held() const {
   std::vector<DeviceBytes> held;

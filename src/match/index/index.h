@@ -132,7 +132,7 @@ struct IndexStats {
   Position position;
   IndexSettings settings;
   bool search_only = false;
-  std::string search_device;  // where large segments are searched now: "cpu", "cuda:0"
+  std::string search_device;               // where large segments are searched now: "cpu", "cuda:0"
   std::vector<DeviceBytes> device_memory;  // of these GPUs, what their symbols take there
 };
 

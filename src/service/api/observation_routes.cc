@@ -209,12 +209,13 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
   api.add_in_background(
       router, Work::learn, "POST", "/sessions/{id}/finalize-training",
       api.for_session([api](Request, Shared session) { return finalize(api, *session); }));
-  api.add_for_session(
-      router, Work::other, "GET", "/sessions/{id}/stm", [](Request, Shared session) {
-        const std::lock_guard lock(session->mutex);
-        return json_response(
-            {{"stm", session->stm.values()}, {"session_id", session->id}, {"length", session->stm.size()}});
-      });
+  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/stm",
+                      [](Request, Shared session) {
+                        const std::lock_guard lock(session->mutex);
+                        return json_response({{"stm", session->stm.values()},
+                                              {"session_id", session->id},
+                                              {"length", session->stm.size()}});
+                      });
   api.add_for_session(
       router, Work::other, "POST", "/sessions/{id}/clear-stm",
       [api](Request, Shared session) {

@@ -39,7 +39,7 @@ struct Session {
   std::atomic<int64_t> kept_expires_ms = 0;
 
   std::mutex mutex;
-  NumberedList<Event> stm;                // short-term memory, oldest first
+  NumberedList<Event> stm;                 // short-term memory, oldest first
   NumberedList<match::Emotives> emotives;  // of the observations since the memory was cleared
   NumberedList<nlohmann::ordered_json> metadata_seen;  // likewise, objects
   NumberedList<std::vector<double>> vectors;           // observed and not learned yet

@@ -83,8 +83,7 @@ Json head_json(const Session& session) {
           {"ttl", session.ttl_seconds.load()},
           {"expires", session.expires_ms.load()},
           {"stm", range_json(session.stm.numbers())},
-          {"last_state",
-           session.last_state ? range_json(session.last_state->numbers()) : Json()},
+          {"last_state", session.last_state ? range_json(session.last_state->numbers()) : Json()},
           {"emotives", range_json(session.emotives.numbers())},
           {"metadata", range_json(session.metadata_seen.numbers())},
           {"vectors", range_json(session.vectors.numbers())}};
@@ -131,9 +130,11 @@ class Parts {
 
  private:
   const std::string* find(std::string_view part) const {
-    const auto found = std::lower_bound(
-        entries_.begin(), entries_.end(), part,
-        [](const SessionEntries::Entry& entry, std::string_view wanted) { return entry.part < wanted; });
+    const auto found =
+        std::lower_bound(entries_.begin(), entries_.end(), part,
+                         [](const SessionEntries::Entry& entry, std::string_view wanted) {
+                           return entry.part < wanted;
+                         });
     return found != entries_.end() && found->part == part ? &found->value : nullptr;
   }
 
@@ -147,11 +148,11 @@ Result<std::shared_ptr<Session>> read_session(const std::string& id, const Parts
   auto session = std::make_shared<Session>();
   session->id = id;
   session->node = base.at("node");
-  session->created = time_of(base.at("created"));
   session->metadata = base.at("metadata");
   session->time = head.at("time");
-  session->ttl_seconds = head.at("ttl").get<int64_t>();
-  session->expires_ms = head.at("expires").get<int64_t>();
+  if (!set_times(*session, base.at("created"), head.at("ttl"), head.at("expires"))) {
+    return damaged("times");
+  }
 
   auto kept = std::make_unique<KeptSession>();
   const NumberRange stm = range_of(head.at("stm"));
@@ -169,12 +170,13 @@ Result<std::shared_ptr<Session>> read_session(const std::string& id, const Parts
       !parts.has(kVector, kept->vectors)) {
     return damaged("an element is missing");
   }
-  const auto events = parts.list<Event>(kEvent, kept->events,
-                                        [](const Json& json) { return json.get<Event>(); });
+  const auto events =
+      parts.list<Event>(kEvent, kept->events, [](const Json& json) { return json.get<Event>(); });
   session->stm = events.last(stm.end - stm.begin);
   if (!state.is_null()) session->last_state = events;
   session->emotives = parts.list<match::Emotives>(kEmotives, kept->emotives, emotives_of);
-  session->metadata_seen = parts.list<Json>(kMetadata, kept->metadata, [](Json json) { return json; });
+  session->metadata_seen =
+      parts.list<Json>(kMetadata, kept->metadata, [](Json json) { return json; });
   session->vectors = parts.list<std::vector<double>>(
       kVector, kept->vectors, [](const Json& json) { return json.get<std::vector<double>>(); });
   if (parts.has(kLast)) {

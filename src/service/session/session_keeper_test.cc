@@ -251,20 +251,19 @@ TEST_F(SessionRecordTest, IsReadAndWrittenAnew) {
   ASSERT_NE(session, nullptr);
   EXPECT_TRUE(entries(keys::kSessionRecord).empty());
   EXPECT_EQ(entries().size(), 4U + 3 + 2 + 1 + 1);
-  const Json expected = {
-      {"node", "shop"},
-      {"created", 1'764'288'000'123},
-      {"metadata", {{"who", "me"}}},
-      {"ttl", 100},
-      {"stm", {{"values", {{"b"}, {"c", "d"}}}, {"first", 1}}},
-      {"last_state", {{"values", {{"a"}, {"b"}, {"c", "d"}}}, {"first", 0}}},
-      {"emotives", record()["emotives"]},
-      {"emotives_first", 0},
-      {"seen", {{"values", record()["metadata_seen"]}, {"first", 0}}},
-      {"vectors", {{"values", record()["vectors"]}, {"first", 0}}},
-      {"time", 3},
-      {"last", record()["last"]},
-      {"config", {{"recall_threshold", 0.4}}}};
+  const Json expected = {{"node", "shop"},
+                         {"created", 1'764'288'000'123},
+                         {"metadata", {{"who", "me"}}},
+                         {"ttl", 100},
+                         {"stm", {{"values", {{"b"}, {"c", "d"}}}, {"first", 1}}},
+                         {"last_state", {{"values", {{"a"}, {"b"}, {"c", "d"}}}, {"first", 0}}},
+                         {"emotives", record()["emotives"]},
+                         {"emotives_first", 0},
+                         {"seen", {{"values", record()["metadata_seen"]}, {"first", 0}}},
+                         {"vectors", {{"values", record()["vectors"]}, {"first", 0}}},
+                         {"time", 3},
+                         {"last", record()["last"]},
+                         {"config", {{"recall_threshold", 0.4}}}};
   EXPECT_EQ(state_of(*session), expected);
   const auto again = restored("old");
   ASSERT_NE(again, nullptr);
@@ -360,7 +359,9 @@ TEST_F(SessionKeeperTest, DamageIsAnError) {
 // The session as it was in memory is the one that is read back, whatever it was asked.
 class RandomRequests : public ServiceTest {
  protected:
-  size_t below(size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random_); }
+  size_t below(size_t count) {
+    return std::uniform_int_distribution<size_t>(0, count - 1)(random_);
+  }
   bool one_in(size_t count) { return below(count) == 0; }
 
   Json observation() {

@@ -1,6 +1,7 @@
 #include "service/session/session_parts.h"
 
 #include <chrono>
+#include <limits>
 
 namespace hoist::service {
 
@@ -40,8 +41,16 @@ int64_t milliseconds_of(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<Milliseconds>(time.time_since_epoch()).count();
 }
 
-std::chrono::system_clock::time_point time_of(int64_t milliseconds) {
-  return std::chrono::system_clock::time_point(Milliseconds(milliseconds));
+bool set_times(Session& session, int64_t created, int64_t ttl, int64_t expires) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1'000'000;  // as nanoseconds
+  for (const int64_t milliseconds : {created, expires}) {
+    if (milliseconds < 0 || milliseconds > kMost) return false;
+  }
+  if (ttl < 0 || ttl > kMost / 1000) return false;
+  session.created = std::chrono::system_clock::time_point(Milliseconds(created));
+  session.ttl_seconds = ttl;
+  session.expires_ms = expires;
+  return true;
 }
 
 }  // namespace hoist::service

@@ -15,6 +15,7 @@ nlohmann::ordered_json observation_json(const Observation& observation);
 Observation observation_of(const nlohmann::ordered_json& json);
 
 int64_t milliseconds_of(std::chrono::system_clock::time_point time);
-std::chrono::system_clock::time_point time_of(int64_t milliseconds);
+// Milliseconds since 1970, and seconds. False for what no clock tells, and then nothing is set.
+bool set_times(Session& session, int64_t created, int64_t ttl, int64_t expires);
 
 }  // namespace hoist::service

@@ -22,10 +22,10 @@ Result<std::shared_ptr<Session>> decode_session_record(std::string_view bytes) {
     auto session = std::make_shared<Session>();
     session->id = json.at("id");
     session->node = json.at("node");
-    session->created = time_of(json.at("created"));
     session->metadata = json.at("metadata");
-    session->ttl_seconds = json.at("ttl").get<int64_t>();
-    session->expires_ms = json.at("expires").get<int64_t>();
+    if (!set_times(*session, json.at("created"), json.at("ttl"), json.at("expires"))) {
+      return damaged("times");
+    }
     const std::vector<Event> stm = json.at("stm");
     session->stm = NumberedList<Event>(stm);
     if (const Json& state = json.at("last_state"); !state.is_null()) {
@@ -37,8 +37,8 @@ Result<std::shared_ptr<Session>> decode_session_record(std::string_view bytes) {
     }
     for (const Json& entry : json.at("emotives")) session->emotives.push_back(emotives_of(entry));
     for (const Json& seen : json.at("metadata_seen")) session->metadata_seen.push_back(seen);
-    session->vectors =
-        NumberedList<std::vector<double>>(json.at("vectors").get<std::vector<std::vector<double>>>());
+    session->vectors = NumberedList<std::vector<double>>(
+        json.at("vectors").get<std::vector<std::vector<double>>>());
     session->time = json.at("time");
     if (const Json& last = json.at("last"); !last.is_null()) {
       session->last = std::make_shared<const Observation>(observation_of(last));
