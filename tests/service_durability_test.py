@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """`hoist match serve` that is stopped, killed under load, or has no room on its disk."""
 
+import http.client
 import json
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -140,6 +142,92 @@ class Killed(ServiceCase):
                     answer = client.get(f"/pattern/{name}?node_id={node}")[1]
                     self.assertEqual(answer["pattern"]["status"], "okay", (number, name, told))
             client.session("shop").teach(["it"], ["goes", "on"])
+
+
+class KilledSessions(ServiceCase):
+    """Durable sessions that are asked for changes until the server is killed: a new one has each as it was after the
+    last answer, or after the request that was not answered any more."""
+
+    def model(self, state, request):
+        """What the request makes of (short-term memory, number of observations, last string)."""
+        events, observations, last = state
+        kind, strings = request
+        if kind == "clear":
+            return [], 0, None
+        if kind == "learn":
+            return [], observations, last
+        for string in strings:
+            events = [*events, [string]][-1000:]
+            observations, last = observations + 1, string
+            if kind == "roll" and len(events) >= 5:
+                events = events[-4:]
+        return events, observations, last
+
+    def send(self, session, request):
+        kind, strings = request
+        if kind == "clear":
+            session.clear()
+        elif kind == "learn":
+            session.learn()
+        elif len(strings) == 1:
+            session.observe(*strings)
+        else:
+            session.observe_all([[string] for string in strings])
+
+    def change(self, number, session, told, answered):
+        chance = random.Random(number)
+        rolls = number % 2 == 1
+        state = told[number][0]
+        for i in range(1_000_000):
+            kinds = ["roll"] if rolls else ["observe"] * 20 + ["clear", "learn"]
+            kind = chance.choice(kinds)
+            count = 1 if chance.random() < 0.7 else chance.choice([2, 5, 40, 1200])
+            request = (kind, [f"{number}.{i}.{k}" for k in range(count)])
+            if kind == "learn" and not state[0]:
+                continue
+            after = self.model(state, request)
+            told[number] = (state, after)
+            try:
+                self.send(session, request)
+            except (OSError, AssertionError, json.JSONDecodeError, http.client.HTTPException):
+                return
+            state = after
+            told[number] = (state, state)
+            answered[number] += 1
+
+    def state_of(self, session):
+        told = session.ask("GET", "/cognition-data")["cognition_data"]
+        strings = session.ask("GET", "/percept-data")["percept_data"].get("strings")
+        return told["short_term_memory"], told["time"], strings and strings[0]
+
+    def test_are_whole(self):
+        for round in range(4):
+            folder = self.folder / f"store{round}"
+            server = self.serve("--sessions", "durable", folder=folder)
+            sessions = []
+            for number in range(6):
+                config = {"max_pattern_length": 5, "stm_mode": "ROLLING"} if number % 2 else {}
+                sessions.append(server.client().session(f"node{number}", config=config))
+            told = [(([], 0, None),) * 2 for _ in sessions]
+            answered = [0] * len(sessions)
+            threads = [threading.Thread(target=self.change, args=(number, session, told, answered))
+                       for number, session in enumerate(sessions)]
+            for thread in threads:
+                thread.start()
+            deadline = time.monotonic() + 60
+            while min(answered) < 50 * (round + 1) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            server.end(signal.SIGKILL)
+            for thread in threads:
+                thread.join()
+            self.assertGreaterEqual(min(answered), 50 * (round + 1))
+            client = self.serve("--sessions", "durable", folder=folder).client()
+            for session, states in zip(sessions, told):
+                session.client = client
+                found = self.state_of(session)
+                self.assertIn(found, states)
+                session.observe("goes on")
+                self.assertEqual(self.state_of(session)[1:], (found[1] + 1, "goes on"))
 
 
 class FullDisk(ServiceCase):

@@ -55,7 +55,11 @@ TEST(Contexts, UseOfTheSecondDeviceMakesNoneOnTheFirst) {
   const Result<Device*> second = find_device("cuda:1");
   if (!second) GTEST_SKIP() << second.error().message;
   EXPECT_EQ(context_of_thread(), nullptr);
+  EXPECT_EQ((*second)->memory().error().code, ErrorCode::unavailable);
+  EXPECT_FALSE(has_context(1));
   use(**second);
+  EXPECT_GT((*second)->memory().value().total, 0U);
+  EXPECT_EQ((*find_device("cuda:0"))->memory().error().code, ErrorCode::unavailable);
   std::thread([&] { use(**second); }).join();
   EXPECT_TRUE(has_context(1));
   EXPECT_FALSE(has_context(0));

@@ -121,6 +121,12 @@ int trim(int device) {
   });
 }
 
+int memory(int device, size_t* unused, size_t* total) {
+  *total = 0;
+  if (!has_context(device)) return cudaSuccess;
+  return on_device(device, [&] { return cudaMemGetInfo(unused, total); });
+}
+
 int free_memory(int device, void* data, void* stream) {
   return on_device(device, [&] {
     return stream == nullptr ? cudaFree(data) : cudaFreeAsync(data, stream_of(stream));
@@ -236,6 +242,7 @@ constexpr CudaCalls kCalls = {
     .allocate = allocate,
     .free = free_memory,
     .trim = trim,
+    .memory = memory,
     .copy = copy,
     .fill = fill,
     .write_value = write_value,

@@ -29,6 +29,8 @@ struct CudaCalls {
   int (*free)(int device, void* data, void* stream);
   // Waits for the device, and gives memory back that the pool keeps.
   int (*trim)(int device);
+  // What no process uses, and all. Without a context on the device it makes none: total 0.
+  int (*memory)(int device, size_t* unused, size_t* total);
   int (*copy)(int device, void* to, const void* from, size_t size, void* stream);
   int (*fill)(int device, void* data, int value, size_t size, void* stream);
 

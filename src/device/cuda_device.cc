@@ -145,6 +145,19 @@ void CudaDevice::free(void* data, StreamHandle stream) {
 
 Status CudaDevice::trim() { return ask(calls_.trim, "give memory back"); }
 
+Result<DeviceMemory> CudaDevice::memory() {
+  size_t unused = 0;
+  size_t total = 0;
+  if (Status asked = ask(calls_.memory, "ask for the memory", &unused, &total); !asked) {
+    return asked.error();
+  }
+  if (total == 0) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("{} is not open in this process", properties().id()));
+  }
+  return DeviceMemory{total - unused, total};
+}
+
 Status CudaDevice::copy(void* to, const void* from, size_t size, StreamHandle stream) {
   if (size == 0) return status();
   return ask(calls_.copy, "copy", to, from, size, stream.pointer);

@@ -34,6 +34,7 @@ class CudaDevice : public Device {
   Result<void*> allocate(size_t size, StreamHandle stream) override;
   void free(void* data, StreamHandle stream) override;
   Status trim() override;
+  Result<DeviceMemory> memory() override;
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override;
   Status fill(void* data, std::byte value, size_t size, StreamHandle stream) override;
 

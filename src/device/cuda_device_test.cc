@@ -22,6 +22,8 @@ constexpr int kInvalidValue = 1;
 
 int answer = 0;
 int calls = 0;
+size_t unused_memory = 0;
+size_t total_memory = 0;
 alignas(16) std::array<std::byte, 64> memory;
 
 int say() {
@@ -55,6 +57,12 @@ constexpr CudaCalls kRuntime = {
         },
     .free = [](int, void*, void*) { return say(); },
     .trim = [](int) { return say(); },
+    .memory =
+        [](int, size_t* unused, size_t* total) {
+          *unused = unused_memory;
+          *total = total_memory;
+          return say();
+        },
     .copy = [](int, void*, const void*, size_t, void*) { return say(); },
     .fill = [](int, void*, int, size_t, void*) { return say(); },
     .write_value = [](int, uint32_t*, uint32_t, void*) { return say(); },
@@ -117,6 +125,19 @@ TEST_F(CudaDeviceTest, Works) {
   EXPECT_TRUE(device_.is_pinned(memory.data(), 16));
   EXPECT_FALSE(device_.is_pinned(memory.data(), 0));
   EXPECT_EQ(called_, 1);
+}
+
+TEST_F(CudaDeviceTest, TellsMemoryWhereItIsOpen) {
+  unused_memory = total_memory = 0;
+  EXPECT_EQ(device_.memory().error().code, ErrorCode::unavailable);
+  unused_memory = 30;
+  total_memory = 100;
+  const DeviceMemory memory = device_.memory().value();
+  EXPECT_EQ(memory.used, 70U);
+  EXPECT_EQ(memory.total, 100U);
+  answer = kInvalidValue;
+  EXPECT_EQ(device_.memory().error().code, ErrorCode::internal);
+  EXPECT_TRUE(device_.status());
 }
 
 TEST_F(CudaDeviceTest, ErrorsThatPassAreOfTheCallAlone) {

@@ -42,12 +42,24 @@ TEST(CudaMemory, WhatWasAnsweredIsNotHeldAgainstTheNext) {
   EXPECT_TRUE(waited) << waited.error().message;
 }
 
+TEST(CudaMemory, TellsWhatIsUsed) {
+  if (Status available = cuda_available(); !available) GTEST_SKIP() << available.error().message;
+  constexpr size_t kLarge = size_t{1} << 30;
+  Device& device = **find_device("cuda:0");
+  const Stream stream = Stream::create(device).value();
+  const DeviceMemory before = device.memory().value();
+  EXPECT_LE(before.used, before.total);
+  // Without a stream the pool has no part in it.
+  const Buffer large = Buffer::allocate(device, kLarge).value();
+  const DeviceMemory after = device.memory().value();
+  EXPECT_EQ(after.total, before.total);
+  EXPECT_GE(after.used, kLarge);
+}
+
 // What other processes could have; they may take and give some meanwhile.
 size_t free_memory() {
-  size_t bytes = 0;
-  const auto ask = cuda_function<int(size_t*)>("hoist_cuda_free_memory");
-  EXPECT_TRUE(ask && (*ask)(&bytes) == 0);
-  return bytes;
+  const DeviceMemory memory = (*find_device("cuda:0"))->memory().value();
+  return memory.total - memory.used;
 }
 
 TEST(CudaMemory, WhatThePoolKeepsIsGivenBack) {

@@ -6,17 +6,6 @@
 
 #include "device/on_device.h"
 
-namespace {
-
-// The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what was
-// reported here must not be taken for the failure of the next launch.
-int reported(cudaError_t error) {
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  return error;
-}
-
-}  // namespace
-
 extern "C" {
 
 const char* hoist_cuda_error_text(int error) {
@@ -31,12 +20,6 @@ int hoist_cuda_copy(int device, void* stream, void* to, const void* from, size_t
                              : cudaMemcpyAsync(to, from, size, cudaMemcpyDefault,
                                                static_cast<cudaStream_t>(stream));
   });
-}
-
-// The free memory of the current device, for every process.
-int hoist_cuda_free_memory(size_t* bytes) {
-  size_t all = 0;
-  return reported(cudaMemGetInfo(bytes, &all));
 }
 
 int hoist_cuda_event_create(int device, void*, void** event) {

@@ -48,6 +48,10 @@ Result<void*> Device::allocate_pinned(size_t size) {
 
 Status Device::trim() { return {}; }
 
+Result<DeviceMemory> Device::memory() {
+  return fail(ErrorCode::unsupported, fmt::format("{} has no memory of its own", properties_.id()));
+}
+
 Status Device::start_copy_kernel(const CopyKernel&, StreamHandle) {
   return fail(ErrorCode::unsupported, fmt::format("{} has no copy kernel", properties_.id()));
 }

@@ -44,6 +44,12 @@ struct EventHandle {
   void* pointer = nullptr;
 };
 
+// Bytes, of all processes.
+struct DeviceMemory {
+  uint64_t used = 0;
+  uint64_t total = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -83,6 +89,9 @@ class Device {
   // The pool keeps what was freed, for the next one who asks; this waits for all work and gives
   // what nobody has to other processes.
   virtual Status trim();
+  // To ask makes no context: `unavailable` where this process has none on the device. `unsupported`
+  // where this kind of device has no memory of its own.
+  virtual Result<DeviceMemory> memory();
 
   // Between any two of this device's, a peer's and host memory. Without a stream it returns when
   // all bytes have arrived. With a stream it returns at once where host memory is pinned.

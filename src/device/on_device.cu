@@ -25,11 +25,14 @@ const Driver& driver() {
   return functions;
 }
 
+constexpr size_t kMostDevices = 128;
+std::atomic<CUcontext> contexts[kMostDevices];
+
+bool is_valid(int device) { return device >= 0 && static_cast<size_t>(device) < kMostDevices; }
+
 // Kept until the process ends, as the runtime keeps it.
 int retain_context(int device, CUcontext* context) {
-  constexpr size_t kMost = 128;
-  static std::atomic<CUcontext> contexts[kMost];
-  if (device < 0 || static_cast<size_t>(device) >= kMost) return cudaErrorInvalidDevice;
+  if (!is_valid(device)) return cudaErrorInvalidDevice;
   std::atomic<CUcontext>& known = contexts[device];
   *context = known.load(std::memory_order_acquire);
   if (*context != nullptr) return 0;
@@ -41,6 +44,10 @@ int retain_context(int device, CUcontext* context) {
 }
 
 }  // namespace
+
+bool has_context(int device) {
+  return is_valid(device) && contexts[device].load(std::memory_order_acquire) != nullptr;
+}
 
 CurrentDevice::CurrentDevice(int device) {
   const Driver& calls = driver();

@@ -23,6 +23,9 @@ class CurrentDevice {
   int error_ = 0;
 };
 
+// Whether any was current for this device: its primary context is then kept.
+bool has_context(int device);
+
 // Calls `call`, which gives a cudaError_t or another int that is 0 for success, with the device
 // current.
 //

@@ -10,6 +10,7 @@
 #include "service/api/routes.h"
 #include "service/monitoring/routes.h"
 #include "service/node/room.h"
+#include "service/open_gpus.h"
 
 namespace hoist::service {
 
@@ -115,7 +116,11 @@ ServiceFacts Service::facts() const {
     told.last_sync_seconds = stats.last_sync_seconds;
     told.last_sync_error = stats.last_sync_error;
     told.device = stats.search_device;
+    for (const match::DeviceBytes& held : stats.device_memory) {
+      told.device_memory[held.device] = held.bytes;
+    }
   }
+  facts.gpus = open_gpus(facts.nodes);
   return facts;
 }
 

@@ -9,80 +9,10 @@
 #include <vector>
 
 #include "match/vocabulary/pattern.h"
-#include "service/node/side_store.h"
 #include "service/service_testing.h"
-#include "service/session/session_keeper.h"
 
 namespace hoist::service {
 namespace {
-
-class SessionKeeperTest : public ::testing::Test {
- protected:
-  SessionKeeperTest() {
-    auto store = SideStore::open(folder_, match::Durability::batch);
-    EXPECT_TRUE(store) << store.error().message;
-    store_ = *std::move(store);
-    keeper_ = std::make_unique<SessionKeeper>(store_.get());
-  }
-  ~SessionKeeperTest() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  std::shared_ptr<Session> kept_session() {
-    auto session = table_.create("node", {}, Json::object(), 0);
-    EXPECT_TRUE(session);
-    const std::lock_guard lock((*session)->mutex);
-    EXPECT_TRUE(keeper_->keep(**session));
-    return *session;
-  }
-  // As after a restart.
-  std::shared_ptr<Session> restored(const std::string& id) {
-    SessionTable table({});
-    EXPECT_TRUE(SessionKeeper(store_.get()).restore(table));
-    return table.find(id);
-  }
-
-  const std::string folder_ = ::testing::TempDir() + "keeper_test_" + std::to_string(::getpid());
-  std::unique_ptr<SideStore> store_;
-  std::unique_ptr<SessionKeeper> keeper_;
-  SessionTable table_{{}};
-};
-
-TEST_F(SessionKeeperTest, WhatIsUnderWayWhenASessionEndsIsNotWritten) {
-  const std::shared_ptr<Session> session = kept_session();
-  ASSERT_NE(restored(session->id), nullptr);
-  ASSERT_NE(table_.remove(session->id), nullptr);
-  ASSERT_TRUE(keeper_->forget(*session));
-  {
-    const std::lock_guard lock(session->mutex);
-    session->stm = {{"late"}};
-    EXPECT_TRUE(keeper_->keep(*session));
-  }
-  session->expires_ms += 3'600'000;
-  keeper_->keep_time(*session);
-  EXPECT_EQ(restored(session->id), nullptr);
-}
-
-TEST_F(SessionKeeperTest, ASessionThatIsOnlyReadLivesLongerAfterARestartToo) {
-  const std::shared_ptr<Session> session = kept_session();
-  const int64_t first = session->kept_expires_ms;
-  EXPECT_EQ(first, session->expires_ms);
-  const int64_t eighth = session->ttl_seconds * 1000 / 8;
-  session->expires_ms = first + eighth;
-  keeper_->keep_time(*session);
-  EXPECT_EQ(session->kept_expires_ms, first);  // not yet worth a write
-  session->expires_ms = first + eighth + 1;
-  keeper_->keep_time(*session);
-  EXPECT_EQ(session->kept_expires_ms, first + eighth + 1);
-  // Asked for long after its first time ran out.
-  const int64_t later = session->expires_ms += 10 * session->ttl_seconds * 1000;
-  keeper_->keep_time(*session);
-  const auto after = restored(session->id);
-  ASSERT_NE(after, nullptr);
-  EXPECT_EQ(after->expires_ms, later);
-  EXPECT_EQ(after->kept_expires_ms, later);
-}
 
 TEST_F(ServiceTest, OnlySoManyNodesAreOpenAndNothingIsLost) {
   constexpr size_t kMostOpen = 3, kNodes = 12, kRounds = 4, kThreads = 4;

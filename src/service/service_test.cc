@@ -15,7 +15,6 @@
 #include "service/origins.h"
 #include "service/service_testing.h"
 #include "service/session/python_text.h"
-#include "service/session/session_record.h"
 
 namespace hoist::service {
 namespace {
@@ -439,23 +438,6 @@ TEST(PythonText, IsAsPythonWritesIt) {
       {Json{{"k", {true, nullptr}}}, "{'k': [True, None]}"},
       {Json::array(), "[]"}};
   for (const auto& [value, text] : texts) EXPECT_EQ(python_text(value), text) << value.dump();
-}
-
-TEST(SessionRecord, DamageIsAnError) {
-  Session session;
-  session.id = "s";
-  session.node = "n";
-  session.stm = {{"a"}, {"b", "c"}};
-  const std::string bytes = encode_session(session);
-  ASSERT_TRUE(decode_session(bytes));
-  std::mt19937 random(test_seed());
-  for (size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_FALSE(decode_session(bytes.substr(0, size)));
-  for (int i = 0; i < 2000; ++i) {
-    std::string damaged = bytes;
-    damaged[random() % damaged.size()] = static_cast<char>(random());
-    (void)decode_session(damaged);  // an error or another session, never more
-  }
 }
 
 }  // namespace

@@ -39,12 +39,12 @@ class ServiceTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  void start(bool durable = false, size_t most_open = 256) {
+  void start(bool durable = false, size_t most_open = 256, const std::string& device = "cpu") {
     router_ = {};
     service_.reset();
     ServiceOptions options;
     options.node.folder = folder_;
-    options.node.device = "cpu";
+    options.node.device = device;
     options.node.most_open = most_open;
     options.durable_sessions = durable;
     auto service = Service::open(options);

@@ -108,10 +108,14 @@ bool GpuScan::summarize_blocks(const Owner& owner, const SegmentView& segment,
   return true;
 }
 
-GpuScan::Statistics GpuScan::statistics() const {
-  Statistics statistics = {on_devices_, on_cpu_, summarized_, 0};
-  for (const auto& device : devices_) statistics.held += device->held;
-  return statistics;
+GpuScan::Statistics GpuScan::statistics() const { return {on_devices_, on_cpu_, summarized_}; }
+
+std::vector<DeviceBytes> GpuScan::held() const {
+  std::vector<DeviceBytes> held;
+  for (const auto& device : devices_) {
+    held.push_back({device->device.properties().id(), device->held});
+  }
+  return held;
 }
 
 std::string GpuScan::names() const {

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "match/gpu/device_bytes.h"
 #include "match/gpu/device_segment.h"
 #include "match/gpu/scan_workspace.h"
 #include "match/scan/search.h"
@@ -61,9 +62,10 @@ class GpuScan {
     uint64_t on_devices = 0;  // searches that devices answered
     uint64_t on_cpu = 0;      // searches that they should have, but the CPU did
     uint64_t summarized = 0;  // patterns whose blocks devices found
-    uint64_t held = 0;        // bytes of symbols in the memory of devices
   };
   Statistics statistics() const;
+  // Bytes of symbols that each device holds.
+  std::vector<DeviceBytes> held() const;
   // The names of the devices: "cuda:0, cuda:1".
   std::string names() const;
 

@@ -290,6 +290,11 @@ void SegmentSearch::compare_blocks(GpuScan& scan, const Owner& owner, const Exam
   }
 }
 
+std::vector<DeviceBytes> SegmentSearch::held() const {
+  const GpuScan* const scan = scan_.load(std::memory_order_acquire);
+  return scan != nullptr && is_own() ? scan->held() : std::vector<DeviceBytes>();
+}
+
 std::string SegmentSearch::describe() const {
   const GpuScan* const scan = scan_.load(std::memory_order_acquire);
   if (scan == nullptr || !is_own()) return "cpu";

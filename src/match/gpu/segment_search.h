@@ -68,6 +68,9 @@ class SegmentSearch {
                         std::span<const uint32_t> state, std::span<const uint32_t> patterns,
                         const std::stop_token& stop, std::span<BlockSummary> summaries);
 
+  // GpuScan::held(); nothing where the CPU searches.
+  std::vector<DeviceBytes> held() const;
+
   // "cpu", or for example "cuda:0 from 1500000 pairs on, 2000 blocks".
   std::string describe() const;
 

@@ -70,12 +70,15 @@ class SegmentSearchTest : public device::OnDevices {
 TEST_P(SegmentSearchTest, ADeviceIsOpenedOnceItHasPaid) {
   SegmentSearch searches(open(), seconds(0), kFavour);
   EXPECT_EQ(searches.describe(), "cpu");
+  EXPECT_TRUE(searches.held().empty());
   ASSERT_TRUE(is_right(searches));
   wait_for_device(searches);
+  ASSERT_EQ(searches.held().size(), 1u);
+  EXPECT_EQ(searches.held().front().device, device().properties().id());
   EXPECT_NE(searches.describe().find(device().properties().id() + " from "), std::string::npos);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(is_right(searches));
   EXPECT_EQ(opened_, 1);
-  EXPECT_GT(scan_->statistics().held, 0u);
+  EXPECT_GT(scan_->held().front().bytes, 0u);
 }
 
 TEST_P(SegmentSearchTest, NotBefore) {
@@ -161,7 +164,7 @@ TEST_P(SegmentSearchTest, ADeviceThatIsNamedSearchesAtOnce) {
   SegmentSearch searches(std::move(scan));
   EXPECT_EQ(searches.describe(), device().properties().id());
   searches.hold(segment_, segment_->view());
-  EXPECT_GT(scan_->statistics().held, 0u);
+  EXPECT_GT(scan_->held().front().bytes, 0u);
   ASSERT_TRUE(is_right(searches));
   EXPECT_EQ(scan_->statistics().on_devices, 1u);
 }

@@ -44,6 +44,7 @@
 #include <string>
 #include <vector>
 
+#include "match/gpu/device_bytes.h"
 #include "match/index/search.h"
 #include "match/record/record.h"
 #include "match/store/store.h"
@@ -131,7 +132,8 @@ struct IndexStats {
   Position position;
   IndexSettings settings;
   bool search_only = false;
-  std::string search_device;  // where large segments are searched now: "cpu", "cuda:0"
+  std::string search_device;               // where large segments are searched now: "cpu", "cuda:0"
+  std::vector<DeviceBytes> device_memory;  // of these GPUs, what their symbols take there
 };
 
 class Index {

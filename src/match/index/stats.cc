@@ -48,6 +48,7 @@ IndexStats Index::stats() const {
   stats.settings = own.settings;
   stats.search_only = own.search_only;
   stats.search_device = own.segment_search->describe();
+  stats.device_memory = own.segment_search->held();
   if (!own.owner.is_current()) {  // nobody changes it, and the message may be half written
     stats.position = own.position;
     return stats;

@@ -65,13 +65,13 @@ struct Remembered {
     session.last_state = std::move(last_state);
   }
 
-  std::vector<Event> stm;
-  match::EmotiveList emotives;
-  std::vector<Json> metadata_seen;
-  std::vector<std::vector<double>> vectors;
+  NumberedList<Event> stm;
+  NumberedList<match::Emotives> emotives;
+  NumberedList<Json> metadata_seen;
+  NumberedList<std::vector<double>> vectors;
   int64_t time;
-  std::optional<Observation> last;
-  std::optional<std::vector<Event>> last_state;
+  std::shared_ptr<const Observation> last;
+  std::optional<NumberedList<Event>> last_state;
 };
 
 net::HttpResponse observe_sequence(const Api& api, Request request, Session& session, Node& node) {
@@ -137,7 +137,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
 Json percept_json(const Session& session) {
   if (!session.last) return Json::object();
   Json emotives = Json::object();
-  for (const auto& [name, value] : average(session.emotives)) emotives[name] = value;
+  for (const auto& [name, value] : average(session.emotives.values())) emotives[name] = value;
   return {{"strings", session.last->strings},
           {"vectors", session.last->vectors},
           {"emotives", std::move(emotives)},
@@ -211,12 +211,13 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
   api.add_in_background(
       router, Work::learn, "POST", "/sessions/{id}/finalize-training",
       api.for_session([api](Request, Shared session) { return finalize(api, *session); }));
-  api.add_for_session(
-      router, Work::other, "GET", "/sessions/{id}/stm", [](Request, Shared session) {
-        const std::lock_guard lock(session->mutex);
-        return json_response(
-            {{"stm", session->stm}, {"session_id", session->id}, {"length", session->stm.size()}});
-      });
+  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/stm",
+                      [](Request, Shared session) {
+                        const std::lock_guard lock(session->mutex);
+                        return json_response({{"stm", session->stm.values()},
+                                              {"session_id", session->id},
+                                              {"length", session->stm.size()}});
+                      });
   api.add_for_session(
       router, Work::other, "POST", "/sessions/{id}/clear-stm",
       [api](Request, Shared session) {

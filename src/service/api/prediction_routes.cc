@@ -22,7 +22,7 @@ struct Asked {
 
 Asked what_is_asked(Session& session) {
   const std::lock_guard lock(session.mutex);
-  return {session.id, session.stm, session.config};
+  return {session.id, session.stm.values(), session.config};
 }
 
 // Comparing texts, and long states, can take seconds, which other requests of the loop must not
@@ -65,10 +65,11 @@ void predict_now(const Api& api, net::HttpRequest request, net::HttpReply reply)
 // The reference keeps the predictions of the last observation; they are made when asked for.
 net::HttpResponse cognition_data(Session& session, const Node& node) {
   const std::lock_guard lock(session.mutex);
-  const auto found = predict(node, session.last_state.value_or(session.stm), session.config);
+  const NumberedList<Event>& state = session.last_state ? *session.last_state : session.stm;
+  const auto found = predict(node, state.values(), session.config);
   if (!found) return error_response(found.error());
   Json symbols = Json::array();
-  for (const Event& event : session.stm) {
+  for (const Event& event : session.stm.values()) {
     for (const std::string& symbol : event) symbols.push_back(symbol);
   }
   Json emotives = Json::object();
@@ -84,7 +85,7 @@ net::HttpResponse cognition_data(Session& session, const Node& node) {
                           {"path", Json::array()},
                           {"strings", Json::array()},
                           {"vectors", Json::array()},
-                          {"short_term_memory", session.stm},
+                          {"short_term_memory", session.stm.values()},
                           {"time", session.time}}},
                         {"session_id", session.id},
                         {"node_id", session.node}});

@@ -23,9 +23,21 @@ Json processors_json(const ServiceFacts& facts) {
                     {"syncs", node.syncs},
                     {"last_sync_seconds", node.last_sync_seconds},
                     {"last_sync_error", node.last_sync_error},
-                    {"device", node.device}});
+                    {"device", node.device},
+                    {"device_memory_bytes", node.device_memory}});
   }
   return {{"total_processors", facts.nodes.size()}, {"processors", std::move(list)}};
+}
+
+Json gpus_json(const ServiceFacts& facts) {
+  Json list = Json::array();
+  for (const GpuFacts& gpu : facts.gpus) {
+    list.push_back({{"device", gpu.device},
+                    {"name", gpu.name},
+                    {"memory_used_bytes", gpu.used},
+                    {"memory_total_bytes", gpu.total}});
+  }
+  return list;
 }
 
 Json resources_json(const Sample& latest) {

@@ -8,6 +8,7 @@
 namespace hoist::service {
 
 nlohmann::ordered_json processors_json(const ServiceFacts& facts);
+nlohmann::ordered_json gpus_json(const ServiceFacts& facts);
 nlohmann::ordered_json resources_json(const Sample& latest);
 
 }  // namespace hoist::service

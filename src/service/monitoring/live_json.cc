@@ -36,6 +36,7 @@ Json live_json(const Monitor& monitor) {
           {"resources", resources_json(monitor.latest())},
           {"works", std::move(works)},
           {"nodes", processors_json(facts)["processors"]},
+          {"gpus", gpus_json(facts)},
           {"fallbacks", monitor.fallbacks()},
           {"samples",
            {{"time", std::move(times)},

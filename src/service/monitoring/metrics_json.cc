@@ -172,6 +172,7 @@ Json metrics_json(const Monitor& monitor) {
           {"sessions", sessions(monitor, facts)},
           {"performance", performance(monitor, latest)},
           {"resources", resources_json(latest)},
+          {"gpus", gpus_json(facts)},
           {"databases", databases(latest)},
           {"rates",
            {{"requests_per_second", requests},
@@ -199,6 +200,7 @@ Json stats_json(const Monitor& monitor, std::chrono::minutes span) {
            {{"sessions", sessions(monitor, facts)},
             {"performance", performance(monitor, latest)},
             {"resources", resources_json(latest)},
+            {"gpus", gpus_json(facts)},
             {"databases", databases(latest)}}}};
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -44,6 +45,15 @@ struct NodeFacts {
   double last_sync_seconds = 0;
   std::string last_sync_error;
   std::string device = "cpu";  // where large segments are searched: "cuda:0"
+  std::map<std::string, uint64_t> device_memory = {};  // bytes of it on each GPU, by its id
+};
+
+// A GPU that the service has opened.
+struct GpuFacts {
+  std::string device;  // "cuda:0"
+  std::string name;    // "NVIDIA H200"
+  uint64_t used = 0;   // bytes, of all processes
+  uint64_t total = 0;
 };
 
 // What others own and a sample takes along.
@@ -54,6 +64,7 @@ struct ServiceFacts {
   uint64_t sessions_expired = 0;
   uint64_t connections = 0;
   std::vector<NodeFacts> nodes = {};
+  std::vector<GpuFacts> gpus = {};
 };
 
 struct Sample {

@@ -34,7 +34,9 @@ ServiceFacts some_facts() {
   node.patterns = 100;
   node.recent_patterns = 10;
   node.device = "cuda:0";
+  node.device_memory = {{"cuda:0", 3000}};
   facts.nodes.push_back(node);
+  facts.gpus.push_back({"cuda:0", "A \"GPU\"", 80'000, 100'000});
   return facts;
 }
 
@@ -241,6 +243,46 @@ TEST(Prometheus, TextIsWellFormed) {
   EXPECT_EQ(buckets, 17U);
   EXPECT_EQ(before, 100U);
   EXPECT_NE(text.find(R"(kato_gpu_pattern_count{node="a \"node\"\n\\"} 90)"), text.npos);
+}
+
+TEST(Gpus, AreInEveryAnswerThatTellsOfMemory) {
+  Monitor monitor("/", 100, some_facts);
+  const Json gpus = Json::array({{{"device", "cuda:0"},
+                                  {"name", "A \"GPU\""},
+                                  {"memory_used_bytes", 80'000},
+                                  {"memory_total_bytes", 100'000}}});
+  const Json held = {{"cuda:0", 3000}};
+  const Json live = live_json(monitor);
+  EXPECT_EQ(live["gpus"], gpus);
+  EXPECT_EQ(live["nodes"][0]["device_memory_bytes"], held);
+  const Json metrics = metrics_json(monitor);
+  EXPECT_EQ(metrics["gpus"], gpus);
+  EXPECT_EQ(metrics["processor_manager"]["processors"][0]["device_memory_bytes"], held);
+  const Json stats = stats_json(monitor, std::chrono::minutes(1));
+  EXPECT_EQ(stats["summary"]["gpus"], gpus);
+  const std::string text = prometheus_text(monitor);
+  for (const char* line :
+       {R"(kato_gpu_memory_bytes{device="cuda:0",name="A \"GPU\""} 80000)",
+        R"(hoist_gpu_memory_total_bytes{device="cuda:0",name="A \"GPU\""} 100000)",
+        R"(hoist_index_device_memory_bytes{node="a \"node\"\n\\",device="cuda:0"} 3000)"}) {
+    EXPECT_NE(text.find(std::string("\n") + line + "\n"), text.npos) << line << "\n" << text;
+  }
+}
+
+TEST(Gpus, AreAbsentWhereNoneIsOpen) {
+  Monitor monitor("/", 100, [] {
+    ServiceFacts facts = some_facts();
+    facts.nodes[0].device_memory.clear();
+    facts.gpus.clear();
+    return facts;
+  });
+  const Json live = live_json(monitor);
+  EXPECT_EQ(live["gpus"], Json::array());
+  EXPECT_EQ(live["nodes"][0]["device_memory_bytes"], Json::object());
+  const std::string text = prometheus_text(monitor);
+  for (const char* name : {"gpu_memory", "device_memory"}) {
+    EXPECT_EQ(text.find(name), text.npos) << name;
+  }
 }
 
 TEST(TimeText, IsIsoWithMicroseconds) {

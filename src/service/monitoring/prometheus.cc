@@ -100,6 +100,27 @@ void write_nodes(Text& text, const ServiceFacts& facts) {
   }
 }
 
+// Nothing of GPUs where none is open.
+void write_gpus(Text& text, const ServiceFacts& facts) {
+  if (facts.gpus.empty()) return;
+  const auto labels = [](const GpuFacts& gpu) {
+    return fmt::format("device=\"{}\",name=\"{}\"", label(gpu.device), label(gpu.name));
+  };
+  text.head("kato_gpu_memory_bytes", "gauge", "Memory of a GPU that is used, by all processes.");
+  for (const GpuFacts& gpu : facts.gpus) text.value("kato_gpu_memory_bytes", labels(gpu), gpu.used);
+  text.head("hoist_gpu_memory_total_bytes", "gauge", "Memory of a GPU.");
+  for (const GpuFacts& gpu : facts.gpus) {
+    text.value("hoist_gpu_memory_total_bytes", labels(gpu), gpu.total);
+  }
+  text.head("hoist_index_device_memory_bytes", "gauge", "What a node's index takes of it.");
+  for (const NodeFacts& node : facts.nodes) {
+    for (const auto& [device, bytes] : node.device_memory) {
+      text.value("hoist_index_device_memory_bytes",
+                 fmt::format("node=\"{}\",device=\"{}\"", label(node.node), label(device)), bytes);
+    }
+  }
+}
+
 }  // namespace
 
 std::string prometheus_text(const Monitor& monitor) {
@@ -141,6 +162,7 @@ std::string prometheus_text(const Monitor& monitor) {
   text.single("process_start_time_seconds", "gauge", "When this process started.",
               unix_time(monitor.started()));
   write_nodes(text, facts);
+  write_gpus(text, facts);
   return text.take();
 }
 

@@ -69,7 +69,13 @@ function show(live) {
   fill("works", live.works.map((w) => [w.work.replaceAll("_", " "), count(w.count),
     milliseconds(w.p50), milliseconds(w.p95), milliseconds(w.p99)]));
   fill("nodes", live.nodes.map((n) => [n.node_id, count(n.patterns), count(n.recent_patterns),
-    count(n.symbols), bytes(n.memory_bytes), count(n.syncs), n.last_sync_seconds.toPrecision(2), n.device]));
+    count(n.symbols), bytes(n.memory_bytes), count(n.syncs), n.last_sync_seconds.toPrecision(2), n.device,
+    bytes(Object.values(n.device_memory_bytes).reduce((sum, b) => sum + b, 0))]));
+  byId("no-gpu").hidden = live.gpus.length > 0;
+  byId("gpus").hidden = live.gpus.length === 0;
+  fill("gpus", live.gpus.map((g) => [g.device, g.name, bytes(g.memory_total_bytes),
+    `${bytes(g.memory_used_bytes)} (${(g.memory_used_bytes / g.memory_total_bytes * 100).toFixed(0)} %)`,
+    bytes(live.nodes.reduce((sum, n) => sum + (n.device_memory_bytes[g.device] ?? 0), 0))]));
 }
 async function ask() {
   try {

@@ -11,11 +11,12 @@
 namespace hoist::service {
 
 namespace keys {
-inline const std::string kAffinity = "a";   // number, symbol, emotive: the sum, a double
-inline const std::string kFinalized = "f";  // number: there where its training was finalised
-inline const std::string kNode = "n";       // name of the node: its number
-inline const std::string kSession = "s";    // id of the session: its JSON
-inline const std::string kVector = "v";     // number, name: the doubles
+inline const std::string kAffinity = "a";       // number, symbol, emotive: the sum, a double
+inline const std::string kFinalized = "f";      // number: there where its training was finalised
+inline const std::string kNode = "n";           // name of the node: its number
+inline const std::string kSession = "S";        // id of the session: entries (session_entries.h)
+inline const std::string kSessionRecord = "s";  // id of the session: a record of earlier versions
+inline const std::string kVector = "v";         // number, name: the doubles
 }  // namespace keys
 
 // Eight bytes, big-endian.

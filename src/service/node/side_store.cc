@@ -41,6 +41,8 @@ void SideStore::Batch::remove_prefix(std::string_view prefix) {
   (void)state_->batch.DeleteRange(slice(prefix), slice(end_of(prefix)));
 }
 
+size_t SideStore::Batch::bytes() const { return state_->batch.GetDataSize(); }
+
 struct SideStore::State {
   std::string path;
   WriterFirstMutex opening;               // shared by whoever uses the database

@@ -27,6 +27,8 @@ class SideStore {
     void remove(std::string_view key);
     // All keys that begin with `prefix`.
     void remove_prefix(std::string_view prefix);
+    // What it takes to write it.
+    size_t bytes() const;
 
    private:
     friend class SideStore;

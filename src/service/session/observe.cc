@@ -8,42 +8,38 @@
 namespace hoist::service {
 namespace {
 
-PatternMetadata accumulate(const std::vector<nlohmann::ordered_json>& seen) {
+PatternMetadata accumulate(const NumberedList<nlohmann::ordered_json>& seen) {
   PatternMetadata metadata;
-  for (const auto& object : seen) {
+  for (const auto& object : seen.values()) {
     for (const auto& [key, value] : object.items()) metadata[key].insert(python_text(value));
   }
   return metadata;
 }
 
-// The end of short-term memory that stays as the beginning of the next pattern.
-std::vector<Event> rolling_window(const std::vector<Event>& stm, size_t max_pattern_length) {
-  const size_t window = max_pattern_length - 1;
-  const size_t kept = stm.size() > window ? window : stm.size() - 1;
-  return {stm.end() - static_cast<ptrdiff_t>(kept), stm.end()};
+// How many events of short-term memory stay as the beginning of the next pattern.
+size_t rolling_window(const Session& session, size_t max_pattern_length) {
+  if (!session.config.is_rolling() || session.stm.size() < 2) return 0;
+  return std::min(max_pattern_length, session.stm.size()) - 1;
 }
 
 Result<std::optional<std::string>> learn_if_full(Session& session, Node& node) {
   const size_t most = session.config.max_pattern_length();
   if (most == 0 || session.stm.size() < most) return std::optional<std::string>();
-  std::vector<Event> window;
-  if (session.config.is_rolling() && session.stm.size() > 1) {
-    window = rolling_window(session.stm, most);
-  }
+  const size_t window = rolling_window(session, most);
   auto name = learn(session, node);
   if (!name) return name.error();
-  session.stm = std::move(window);
+  session.stm = session.last_state->last(window);
   return name->empty() ? std::nullopt : std::optional(*std::move(name));
 }
 
 }  // namespace
 
 Result<std::string> learn(Session& session, Node& node) {
-  if (Status stored = node.learn_vectors(session.vectors); !stored) return stored.error();
-  auto name = node.learn(session.stm, session.emotives, accumulate(session.metadata_seen));
+  if (Status stored = node.learn_vectors(session.vectors.values()); !stored) return stored.error();
+  auto name = node.learn(session.stm.values(), session.emotives.values(),
+                         accumulate(session.metadata_seen));
   if (!name) return name.error();
-  session.last_state = std::move(session.stm);
-  session.stm.clear();
+  session.last_state = session.stm.take();
   session.vectors.clear();
   return name->empty() ? std::string() : "PTRN|" + *name;
 }
@@ -62,7 +58,7 @@ Result<std::optional<std::string>> observe(Session& session, Node& node, Observa
   ++session.time;
   if (!observation.emotives.empty()) session.emotives.push_back(observation.emotives);
   if (!observation.metadata.empty()) session.metadata_seen.push_back(observation.metadata);
-  session.last = std::move(observation);
+  session.last = std::make_shared<const Observation>(std::move(observation));
   session.last_state.reset();
 
   std::optional<std::string> learned;

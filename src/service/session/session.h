@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "match/store/stored_pattern.h"
+#include "service/session/kept_session.h"
+#include "service/session/numbered_list.h"
 #include "service/session/observation.h"
 #include "service/session/session_config.h"
 
@@ -36,16 +39,18 @@ struct Session {
   std::atomic<int64_t> kept_expires_ms = 0;
 
   std::mutex mutex;
-  std::vector<Event> stm;       // short-term memory, oldest first
-  match::EmotiveList emotives;  // of the observations since the memory was cleared
-  std::vector<nlohmann::ordered_json> metadata_seen;  // likewise, objects
-  std::vector<std::vector<double>> vectors;           // observed and not learned yet
-  int64_t time = 0;                                   // observations
-  std::optional<Observation> last;                    // strings sorted
-  // Short-term memory right after it, where it was learned since.
-  std::optional<std::vector<Event>> last_state;
+  NumberedList<Event> stm;                 // short-term memory, oldest first
+  NumberedList<match::Emotives> emotives;  // of the observations since the memory was cleared
+  NumberedList<nlohmann::ordered_json> metadata_seen;  // likewise, objects
+  NumberedList<std::vector<double>> vectors;           // observed and not learned yet
+  int64_t time = 0;                                    // observations
+  std::shared_ptr<const Observation> last;             // strings sorted; null: none
+  // Short-term memory right after it, where it was learned since. Its numbers end where those of
+  // short-term memory do.
+  std::optional<NumberedList<Event>> last_state;
   SessionConfig config;
-  bool ended = false;  // nothing is written of it any more
+  std::unique_ptr<KeptSession> kept;  // null: nothing is written of it yet
+  bool ended = false;                 // nothing is written of it any more
 
   // Keeps what is latest.
   void keep_limits() {
@@ -67,10 +72,8 @@ struct Session {
  private:
   static constexpr size_t kMost = 1000;
   template <typename T>
-  static void trim(std::vector<T>& list) {
-    if (list.size() > kMost) {
-      list.erase(list.begin(), list.end() - static_cast<ptrdiff_t>(kMost));
-    }
+  static void trim(NumberedList<T>& list) {
+    if (list.size() > kMost) list.drop_front(list.size() - kMost);
   }
 };
 

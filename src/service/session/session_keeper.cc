@@ -1,19 +1,59 @@
 #include "service/session/session_keeper.h"
 
-#include <vector>
+#include <optional>
 
 #include "base/log.h"
 #include "service/node/node_keys.h"
+#include "service/session/session_entries.h"
 #include "service/session/session_record.h"
 
 namespace hoist::service {
+namespace {
+
+// Changes of many sessions, written some at a time.
+class ManyChanges {
+ public:
+  explicit ManyChanges(SideStore& store) : store_(store) {}
+
+  // `change` puts all that is to be written of a session into the batch.
+  template <typename Change>
+  Status add(const Change& change) {
+    constexpr size_t kSessions = 256;
+    if (!batch_) batch_.emplace();
+    change(*batch_);
+    return ++sessions_ % kSessions == 0 ? write() : Status();
+  }
+  Status write() {
+    if (!batch_) return {};
+    Status written = store_.write(*batch_);
+    batch_.reset();
+    return written;
+  }
+
+ private:
+  SideStore& store_;
+  std::optional<SideStore::Batch> batch_;
+  size_t sessions_ = 0;
+};
+
+// Nothing where its time ran out or it is damaged, which is logged.
+std::shared_ptr<Session> alive(Result<std::shared_ptr<Session>> session, std::string_view id) {
+  if (!session) {
+    log(LogLevel::error, "session {}: {}", id, session.error().message);
+    return nullptr;
+  }
+  return (*session)->expires_ms >= now_ms() ? *std::move(session) : nullptr;
+}
+
+}  // namespace
 
 Status SessionKeeper::keep(Session& session) {
   if (store_ == nullptr || session.ended) return {};
   const int64_t expires = session.expires_ms;
   SideStore::Batch batch;
-  batch.put(keys::kSession + session.id, encode_session(session));
+  std::unique_ptr<KeptSession> kept = put_changes(session, batch);
   if (Status written = store_->write(batch); !written) return written;
+  session.kept = std::move(kept);
   session.kept_expires_ms = expires;
   return {};
 }
@@ -32,28 +72,62 @@ Status SessionKeeper::forget(Session& session) {
   const std::lock_guard lock(session.mutex);
   session.ended = true;
   SideStore::Batch batch;
-  batch.remove(keys::kSession + session.id);
+  remove_entries(session, batch);
   return store_->write(batch);
 }
 
 Status SessionKeeper::restore(SessionTable& table) {
   if (store_ == nullptr) return {};
-  SideStore::Batch ended;
-  bool any_ended = false;
-  const int64_t now = now_ms();
-  Status read = store_->scan(keys::kSession, [&](std::string_view id, std::string_view bytes) {
-    auto session = decode_session(bytes);
-    if (session && (*session)->expires_ms >= now) {
-      (*session)->kept_expires_ms = (*session)->expires_ms.load();
-      table.restore(*std::move(session));
-      return;
+  if (Status restored = restore_entries(table); !restored) return restored;
+  return restore_records(table);
+}
+
+Status SessionKeeper::restore_entries(SessionTable& table) {
+  ManyChanges ended(*store_);
+  Status done;
+  SessionEntries entries;
+  const auto end_session = [&] {
+    if (entries.entries.empty()) return;
+    if (auto session = alive(entries.read(), entries.id)) {
+      table.restore(std::move(session));
+    } else if (done) {
+      done = ended.add([&](SideStore::Batch& batch) { entries.remove(batch); });
     }
-    if (!session) log(LogLevel::error, "session {}: {}", id, session.error().message);
-    any_ended = true;
-    ended.remove(keys::kSession + std::string(id));
+    entries.entries.clear();
+  };
+  Status read = store_->scan(keys::kSession, [&](std::string_view key, std::string_view value) {
+    const auto id = take_key_part(key);
+    if (!id) return;
+    if (*id != entries.id) {
+      end_session();
+      entries.id = *id;
+    }
+    entries.entries.push_back({std::string(key), std::string(value)});
   });
-  if (!read || !any_ended) return read;
-  return store_->write(ended);
+  if (!read) return read;
+  end_session();
+  if (!done) return done;
+  return ended.write();
+}
+
+Status SessionKeeper::restore_records(SessionTable& table) {
+  ManyChanges changes(*store_);
+  Status done;
+  Status read =
+      store_->scan(keys::kSessionRecord, [&](std::string_view id, std::string_view bytes) {
+        if (!done) return;
+        const auto session = alive(decode_session_record(bytes), id);
+        done = changes.add([&](SideStore::Batch& batch) {
+          batch.remove(keys::kSessionRecord + std::string(id));
+          if (session == nullptr) return;
+          session->kept_expires_ms = session->expires_ms.load();
+          session->kept = put_changes(*session, batch);
+        });
+        if (session != nullptr) table.restore(session);
+      });
+  if (!read) return read;
+  if (!done) return done;
+  return changes.write();
 }
 
 }  // namespace hoist::service

@@ -1,4 +1,5 @@
-// Writes sessions that are to survive a restart. One that keeps none does nothing.
+// Writes sessions that are to survive a restart, each time what has changed of them. One that keeps
+// none does nothing.
 #pragma once
 
 #include "base/result.h"
@@ -19,10 +20,14 @@ class SessionKeeper {
   void keep_time(Session& session);
   // Without that mutex. What a request that is still under way would keep is not written any more.
   Status forget(Session& session);
-  // Puts all that are alive into the table, and takes away the others.
+  // Puts all that are alive into the table, and takes away the others. Those that an earlier
+  // version wrote are written anew.
   Status restore(SessionTable& table);
 
  private:
+  Status restore_entries(SessionTable& table);
+  Status restore_records(SessionTable& table);
+
   SideStore* const store_;
 };
 

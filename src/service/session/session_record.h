@@ -1,8 +1,7 @@
-// A session as bytes, for those that are to survive a restart.
+// A durable session as earlier versions wrote it: one record.
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -10,9 +9,7 @@
 
 namespace hoist::service {
 
-// With the session's mutex held.
-std::string encode_session(const Session& session);
-// `corrupt` for anything that encode_session() does not write.
-Result<std::shared_ptr<Session>> decode_session(std::string_view bytes);
+// `corrupt` for anything that they did not write.
+Result<std::shared_ptr<Session>> decode_session_record(std::string_view bytes);
 
 }  // namespace hoist::service
