@@ -22,7 +22,7 @@ class BatchBuilder {
     batch_.nodes.push_back({static_cast<int64_t>(length), 0});
     buffer(std::span<const char>());
   }
-  // Of each value whether it is there. The validity is empty where all are.
+  // `valid` says of each value whether it is there. The validity is empty where all are.
   void node(const std::vector<uint8_t>& valid) {
     const auto nulls = std::count(valid.begin(), valid.end(), 0);
     batch_.nodes.push_back({static_cast<int64_t>(valid.size()), nulls});

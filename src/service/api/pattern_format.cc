@@ -57,7 +57,7 @@ double weight_of(std::string_view parameters) {
   return 1;
 }
 
-// Of equal weights the first that is listed. Ranges such as */* want JSON Lines.
+// The first of those with the highest weight. Ranges such as */* want JSON Lines.
 PatternFormat most_wanted(std::string_view accept) {
   PatternFormat wanted = PatternFormat::json_lines;
   double most = 0;
