@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,13 @@ std::string quoted(const std::string& text) {
   return repr.substr(2, repr.size() - 4);
 }
 
+// Beyond a double's range, as 2e+308 is, it is another number than any.
+bool reads_as(const std::string& text, double value) {
+  double read = NAN;
+  std::from_chars(text.data(), text.data() + text.size(), read);
+  return read == value;
+}
+
 // Python writes exponents from 1e16 on and below 1e-4, as C++'s shortest form does not.
 std::string number_text(double value) {
   if (std::isnan(value)) return "nan";
@@ -30,13 +38,13 @@ std::string number_text(double value) {
     text = fmt::format("{:e}", value);
     for (int digits = 0; digits < 18; ++digits) {
       text = fmt::format("{:.{}e}", value, digits);
-      if (std::stod(text) == value) break;
+      if (reads_as(text, value)) break;
     }
     return text;
   }
   for (int digits = 0; digits < 30; ++digits) {
     text = fmt::format("{:.{}f}", value, digits);
-    if (std::stod(text) == value) break;
+    if (reads_as(text, value)) break;
   }
   if (text.find('.') == text.npos) text += ".0";
   return text;
