@@ -31,6 +31,9 @@ net::HttpResponse import(Node& node, PatternSource& source) {
     return detail(error_response(error).status, what);
   };
   for (;; ++learned) {
+    if (node.stop().stop_requested()) {
+      return refused(fail(ErrorCode::unavailable, "the service ends"));
+    }
     const auto record = source.next();
     if (!record) return refused(record.error());
     if (!*record) break;

@@ -57,12 +57,13 @@ class PatternBatchReader {
   explicit PatternBatchReader(arrow::Reader reader) : reader_(std::move(reader)) {}
   Status check_columns() const;
   const arrow::Array* column(std::string_view name) const;
-  Result<PatternRecord> record(int64_t row) const;
+  Result<PatternRecord> record(int64_t row);
 
   arrow::Reader reader_;
   const arrow::RecordBatch* batch_ = nullptr;
   uint64_t batches_ = 0;
-  int64_t row_ = 0;  // of the batch, that are read
+  int64_t row_ = 0;         // of the batch, that are read
+  size_t batch_bytes_ = 0;  // of these
 };
 
 }  // namespace hoist::service

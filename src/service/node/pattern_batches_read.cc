@@ -18,6 +18,9 @@ using arrow::Field;
 using arrow::Items;
 using arrow::Type;
 
+// A few bytes of a batch may stand for many rows of this size: work that nobody could stop.
+constexpr size_t kMostBatchBytes = 1 << 30;
+
 Error wrong(std::string what) { return fail(ErrorCode::invalid_argument, std::move(what)); }
 
 bool is_text(const Field& field) {
@@ -81,6 +84,8 @@ class RowReader {
     }
     return {};
   }
+
+  size_t bytes() const { return bytes_; }
 
   // Any value as the JSON that a line would have.
   Result<ClientJson> value(const Array& array, int64_t i) {
@@ -220,6 +225,7 @@ Result<std::optional<PatternRecord>> PatternBatchReader::next() {
   while (batch_ == nullptr || row_ == batch_->rows) {
     ++batches_;
     row_ = 0;
+    batch_bytes_ = 0;
     batch_ = nullptr;
     const auto batch = reader_.next();
     if (!batch) return batch.error();
@@ -231,7 +237,7 @@ Result<std::optional<PatternRecord>> PatternBatchReader::next() {
   return std::optional(*std::move(read));
 }
 
-Result<PatternRecord> PatternBatchReader::record(int64_t row) const {
+Result<PatternRecord> PatternBatchReader::record(int64_t row) {
   PatternRecord record;
   RowReader reader(row);
   // Null: none there.
@@ -262,6 +268,8 @@ Result<PatternRecord> PatternBatchReader::record(int64_t row) const {
     if (!value) return value.error();
     if (Status read = read_metadata(*value, record); !read) return read.error();
   }
+  batch_bytes_ += reader.bytes();
+  if (batch_bytes_ > kMostBatchBytes) return wrong("a batch's rows have more than 1 GiB");
   return record;
 }
 

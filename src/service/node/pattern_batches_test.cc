@@ -325,21 +325,32 @@ TEST(PatternBatches, RowsHaveLimits) {
   entries.buffer(std::vector<int32_t>{0, 60'000});
   entries.buffer(std::string_view(std::string(60'000, 'x')));
   const arrow::Batch dictionary = entries.take();
-  const auto of_symbols = [&](size_t count) {
-    BatchBuilder builder(1);
-    builder.node(1);
-    builder.buffer(std::vector<int32_t>{0, 1});
-    builder.node(1);
-    builder.buffer(std::vector<int32_t>{0, static_cast<int32_t>(count)});
-    builder.node(count);
-    builder.buffer(std::vector<uint8_t>(count));
+  // Rows of an event of so many symbols.
+  const auto of_symbols = [&](size_t count, size_t rows = 1) {
+    std::vector<int32_t> events_of_rows = {0}, symbols_of_events = {0};
+    for (size_t i = 1; i <= rows; ++i) {
+      events_of_rows.push_back(static_cast<int32_t>(i));
+      symbols_of_events.push_back(static_cast<int32_t>(i * count));
+    }
+    BatchBuilder builder(rows);
+    builder.node(rows);
+    builder.buffer(events_of_rows);
+    builder.node(rows);
+    builder.buffer(symbols_of_events);
+    builder.node(count * rows);
+    builder.buffer(std::vector<uint8_t>(count * rows));
     const arrow::Batch batch = builder.take();
-    return read(arrow::schema_message(std::vector{events}) +
-                arrow::dictionary_message(dictionary, 1) + dictionary.body +
-                arrow::batch_message(batch) + batch.body);
+    return arrow::schema_message(std::vector{events}) + arrow::dictionary_message(dictionary, 1) +
+           dictionary.body + arrow::batch_message(batch) + batch.body;
   };
-  EXPECT_EQ(of_symbols(100).lines.size(), 1U);
-  EXPECT_EQ(of_symbols(1000).error, "a row has more than 16 MiB");
+  EXPECT_EQ(read(of_symbols(100)).lines.size(), 1U);
+  EXPECT_EQ(read(of_symbols(1000)).error, "a row has more than 16 MiB");
+  auto reader = PatternBatchReader::open(source_of(of_symbols(250, 1000)));
+  ASSERT_TRUE(reader);
+  auto record = reader->next();
+  while (record) record = reader->next();
+  EXPECT_EQ(record.error().message, "a batch's rows have more than 1 GiB");
+  EXPECT_EQ(reader->row(), (size_t{1} << 30) / (250 * 60'001) + 1);
 
   Field list{.name = "metadata", .type = arrow::Type::fixed_size_list};
   list.size = INT32_MAX;

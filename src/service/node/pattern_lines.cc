@@ -44,9 +44,9 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
       list.push_back(std::move(object));
     }
   }
-  if (ClientJson kept = ClientJson::parse(metadata, nullptr, false);
+  if (const ClientJson kept = ClientJson::parse(metadata, nullptr, false);
       kept.is_object() && !kept.empty()) {
-    line["metadata"] = std::move(kept);
+    line["metadata"] = kept;
   }
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
