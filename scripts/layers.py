@@ -8,7 +8,8 @@ LAYERS = (
     ("operations", ("ops/*",), "one folder an operation"),
     ("kernel language", ("px",), "source to IR to C++, CUDA or interpreter"),
     ("kernel IR", ("ir",), "typed, hash-consed, printed canonically"),
-    ("codecs", ("codec", "placement", "container"), "coders, measured decisions, block files"),
+    ("codecs", ("codec", "placement", "container", "arrow"),
+     "coders, measured decisions, block files, Arrow"),
     ("devices", ("device",), "CPU, CUDA, hoistd: buffers, streams, transfers, kernels"),
     ("net", ("net",), "event loop, listening, HTTP"),
     ("forms", ("array", "takeover"), "element types and views; the take-over protocol"),
@@ -22,7 +23,7 @@ WORDS = {
     "tensors": "model weights, packed", "records": "text as columns",
     "ir": "typed kernels: checked, interpreted",
     "codec": "entropy, bit packing, parity", "placement": "chooses what runs where",
-    "container": "files of checked blocks", "device": "CPU, CUDA, hoistd: memory, transfers, kernels",
+    "container": "files of checked blocks", "arrow": "Arrow's IPC format", "device": "CPU, CUDA, hoistd: memory, transfers, kernels",
     "net": "event loop, listening, HTTP", "array": "element types and views",
     "takeover": "what preload and engines agree on", "base": "results, files, threads, options, counters",
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Predictions, observations and learning through HTTP: `hoist match serve` under wrk.
 
-    service_bench.py [--build build/release] [--patterns 100000] [--seconds 10] [--json]
+    service_bench.py [--build build/release] [--patterns 100000] [--seconds 10] [--transfers] [--json]
 
 A server with so many patterns of 15 symbols (30 000 symbols by Zipf's law); 64 keep-alive
 connections; threshold 0.5, the best 10. Client and server share the machine's cores: say how many
 there are, and how busy they were, beside every figure. Rows:
 
+  export, import   all patterns as JSON Lines and as Arrow, and these into a node of their own
   nothing      GET /sessions/count: what HTTP alone takes
   predict      GET /sessions/{id}/predictions, one by one, each connection another state
   bulk         POST /predictions with 100 states a request, on 4 connections
@@ -15,7 +16,7 @@ there are, and how busy they were, beside every figure. Rows:
   learn        POST /sessions/{id}/learn, while predictions run at half of their rate
   sessions     bytes of memory an idle session
 
-Needs wrk.
+Needs wrk; with --transfers, which is imports and exports alone, nothing.
 """
 
 import argparse
@@ -91,6 +92,40 @@ class Bench:
         seconds = time.perf_counter() - began
         self.row("import", per_second=self.options.patterns / seconds)
 
+    def timed(self, work):
+        """Seconds, and those of CPU time that the server took; what `work` gave."""
+        path = pathlib.Path(f"/proc/{self.server.process.pid}/stat")
+
+        def cpu():
+            fields = path.read_text().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+        before, began = cpu(), time.perf_counter()
+        result = work()
+        return {"seconds": time.perf_counter() - began, "cpu_seconds": cpu() - before}, result
+
+    def transfers(self):
+        """The fastest of five exports; of three imports, each into a new node."""
+        def fastest(times):
+            return {name: min(figures[name] for figures in times) for name in times[0]}
+
+        for form in ("jsonl", "arrow"):
+            def export(form=form):
+                self.client.connection.request("GET", f"/nodes/shop/patterns?format={form}")
+                return self.client.connection.getresponse().read()
+
+            results = [self.timed(export) for _ in range(5)]
+            body = results[0][1]
+            self.row(f"export {form}", **fastest([figures for figures, _ in results]), megabytes=len(body) / 1e6)
+            times = []
+            for i in range(3):
+                figures, (status, answer) = self.timed(lambda path=f"/nodes/{form}{i}/patterns?format={form}": (
+                    self.client.ask("POST", path, body)))
+                if status != 200 or answer["patterns_learned"] != self.options.patterns:
+                    sys.exit(f"service_bench: {form} cannot be imported: {answer}")
+                times.append(figures)
+            self.row(f"import {form}", **fastest(times), megabytes=len(body) / 1e6)
+
     def sessions(self, count, state=None, config=None):
         made = [self.client.session("shop", config=config or CONFIG) for _ in range(count)]
         for session in made if state else []:
@@ -158,8 +193,12 @@ class Bench:
 
     def run(self):
         self.start()
+        if self.options.transfers:
+            self.fill()
+            return self.transfers()
         self.idle_sessions()
         self.fill()
+        self.transfers()
         self.one_kind("count", 64)
         predicting = self.file("predicting", [
             session.id for session in self.sessions(64, self.patterns.state)])
@@ -183,15 +222,15 @@ class Bench:
 def print_table(result):
     print(f"{result['patterns']} patterns of {result['symbols']} symbols, {result['cores']} cores, "
           f"load before {result['load']:.1f}")
-    print(f"{'':10} {'a second':>12} {'p50 ms':>9} {'p90 ms':>9} {'p99 ms':>9} {'kB each':>9}")
+    print(f"{'':12} {'a second':>12} {'p50 ms':>9} {'p90 ms':>9} {'p99 ms':>9} {'kB each':>9}")
     for row in result["rows"]:
         cells = [row.get(name) for name in ("per_second", "p50_ms", "p90_ms", "p99_ms", "kilobytes")]
         texts = [f"{cell:,.2f}" if cell is not None else "" for cell in cells]
         texts[0] = texts[0].split(".")[0]
         extra = {name: value for name, value in row.items() if name in
-                 ("count", "megabytes", "learned", "predictions_beside")}
-        print(f"{row['what']:10} {texts[0]:>12} " + " ".join(f"{text:>9}" for text in texts[1:]) + "  "
-              + ", ".join(f"{name} {value:,.1f}" for name, value in extra.items()))
+                 ("count", "seconds", "cpu_seconds", "megabytes", "learned", "predictions_beside")}
+        print(f"{row['what']:12} {texts[0]:>12} " + " ".join(f"{text:>9}" for text in texts[1:]) + "  "
+              + ", ".join(f"{name} {value:,.2f}" for name, value in extra.items()))
 
 
 def main():
@@ -202,9 +241,10 @@ def main():
     parser.add_argument("--symbols", type=int, default=15)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--idle-sessions", type=int, default=10_000)
+    parser.add_argument("--transfers", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if shutil.which("wrk") is None:
+    if not options.transfers and shutil.which("wrk") is None:
         sys.exit("service_bench: wrk is not installed")
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="hoist-bench-") as scratch:

@@ -1,111 +1,113 @@
 #include "records/arrow/arrow_batch.h"
 
-#include <algorithm>
+#include "arrow/batch_builder.h"
 
 namespace hoist::records::arrow {
 namespace {
 
+using hoist::arrow::BatchBuilder;
+using hoist::arrow::Type;
 using typed::ColumnChunk;
 using typed::ColumnType;
 using typed::ValueKind;
 
-// Every buffer begins at a multiple of 64, as Arrow advises.
-constexpr size_t kAlignment = 64;
-
-class BatchBuilder {
- public:
-  explicit BatchBuilder(size_t rows) { batch_.rows = static_cast<int64_t>(rows); }
-
-  void column(const ColumnChunk& chunk, const ColumnType& type) {
-    if (!type.is_list) return values(chunk, type);
-    node(chunk.list_valid);
-    buffer(std::span(chunk.lists));
-    values(chunk, type);
+void add_values(BatchBuilder& builder, const ColumnChunk& chunk, const ColumnType& type) {
+  builder.node(chunk.valid);
+  switch (type.kind) {
+    case ValueKind::boolean:
+      return builder.bits(chunk.integers);
+    case ValueKind::real:
+      return builder.buffer(chunk.reals);
+    case ValueKind::decimal:
+      return builder.buffer(chunk.decimals);
+    case ValueKind::text:
+      if (type.dictionary != nullptr) {
+        return builder.buffer(std::vector<int32_t>(chunk.integers.begin(), chunk.integers.end()));
+      }
+      builder.buffer(chunk.offsets);
+      return builder.buffer(std::string_view(chunk.bytes));
+    default:
+      return builder.buffer(chunk.integers);
   }
+}
 
-  void texts(const std::vector<std::string>& entries) {
-    batch_.nodes.push_back({static_cast<int64_t>(entries.size()), 0});
-    buffer(std::span<const char>());
-    std::vector<int64_t> offsets = {0};
-    std::string bytes;
-    for (const std::string& entry : entries) {
-      bytes += entry;
-      offsets.push_back(static_cast<int64_t>(bytes.size()));
-    }
-    buffer(std::span(offsets));
-    buffer(std::span(bytes));
+Field value_field(std::string name, const ColumnType& column) {
+  Field field{.name = std::move(name), .nullable = column.nullable};
+  switch (column.kind) {
+    case ValueKind::boolean:
+      field.type = Type::boolean;
+      break;
+    case ValueKind::integer:
+      field.type = Type::integer;
+      break;
+    case ValueKind::real:
+      field.type = Type::real;
+      field.precision = 2;
+      break;
+    case ValueKind::decimal:
+      field.type = Type::decimal;
+      field.precision = typed::kMostDigits;
+      field.scale = column.scale;
+      field.bits = 128;
+      break;
+    case ValueKind::timestamp:
+      field.type = Type::timestamp;
+      field.unit = column.fraction / 3;
+      field.zone = column.is_utc ? "UTC" : "";
+      break;
+    case ValueKind::text:
+      field.type = column.is_binary ? Type::large_binary : Type::large_text;
+      break;
   }
+  return field;
+}
 
-  Batch take() { return std::move(batch_); }
-
- private:
-  void values(const ColumnChunk& chunk, const ColumnType& type) {
-    node(chunk.valid);
-    switch (type.kind) {
-      case ValueKind::boolean:
-        return bits(chunk.integers);
-      case ValueKind::real:
-        return buffer(std::span(chunk.reals));
-      case ValueKind::decimal:
-        return buffer(std::span(chunk.decimals));
-      case ValueKind::text:
-        if (type.dictionary != nullptr) return codes(chunk.integers);
-        buffer(std::span(chunk.offsets));
-        return buffer(std::span(chunk.bytes));
-      default:
-        return buffer(std::span(chunk.integers));
-    }
+Field column_field(const ColumnType& column, int64_t number) {
+  if (!column.is_list) {
+    Field field = value_field(column.name, column);
+    if (column.dictionary != nullptr) field.dictionary = {.id = number};
+    return field;
   }
-
-  void codes(const std::vector<int64_t>& integers) {
-    const std::vector<int32_t> narrow(integers.begin(), integers.end());
-    buffer(std::span(narrow));
-  }
-
-  // The node and its validity, which is empty where all are valid.
-  void node(const std::vector<uint8_t>& valid) {
-    const auto nulls = std::count(valid.begin(), valid.end(), 0);
-    batch_.nodes.push_back({static_cast<int64_t>(valid.size()), nulls});
-    if (nulls == 0) return buffer(std::span<const char>());
-    bits(valid);
-  }
-
-  template <typename T>
-  void bits(const std::vector<T>& values) {
-    std::vector<uint8_t> packed((values.size() + 7) / 8);
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i] != 0) packed[i / 8] |= static_cast<uint8_t>(1u << (i % 8));
-    }
-    buffer(std::span(packed));
-  }
-
-  template <typename T>
-  void buffer(std::span<const T> values) {
-    const size_t size = values.size_bytes();
-    batch_.buffers.push_back(
-        {static_cast<int64_t>(batch_.body.size()), static_cast<int64_t>(size)});
-    batch_.body.append(reinterpret_cast<const char*>(values.data()), size);
-    batch_.body.resize((batch_.body.size() + kAlignment - 1) / kAlignment * kAlignment);
-  }
-  template <typename T>
-  void buffer(std::span<T> values) {
-    buffer(std::span<const T>(values));
-  }
-
-  Batch batch_;
-};
+  Field item = value_field("item", column);
+  item.nullable = true;
+  Field list{.name = column.name, .type = Type::large_list};
+  list.children.push_back(std::move(item));
+  return list;
+}
 
 }  // namespace
 
+std::vector<Field> fields_of(std::span<const ColumnType> columns) {
+  std::vector<Field> fields;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    fields.push_back(column_field(columns[i], static_cast<int64_t>(i)));
+  }
+  return fields;
+}
+
 Batch make_batch(const typed::SelectedBlock& block, std::span<const ColumnType> columns) {
   BatchBuilder builder(block.rows);
-  for (size_t i = 0; i < columns.size(); ++i) builder.column(block.columns[i], columns[i]);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].is_list) {
+      builder.node(block.columns[i].list_valid);
+      builder.buffer(block.columns[i].lists);
+    }
+    add_values(builder, block.columns[i], columns[i]);
+  }
   return builder.take();
 }
 
 Batch make_dictionary(const typed::TextDictionary& dictionary) {
   BatchBuilder builder(dictionary.entries.size());
-  builder.texts(dictionary.entries);
+  builder.node(dictionary.entries.size());
+  std::vector<int64_t> offsets = {0};
+  std::string bytes;
+  for (const std::string& entry : dictionary.entries) {
+    bytes += entry;
+    offsets.push_back(static_cast<int64_t>(bytes.size()));
+  }
+  builder.buffer(offsets);
+  builder.buffer(std::string_view(bytes));
   return builder.take();
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "arrow/writer.h"
 #include "records/arrow/arrow_batch.h"
-#include "records/arrow/arrow_message.h"
 #include "records/typed/scalars.h"
 
 namespace hoist::records::arrow {
@@ -42,52 +42,16 @@ Result<Selection> select(const RecordReader& reader, const ArrowOptions& options
   return selection;
 }
 
-class Output {
- public:
-  Output(const Selection& selection, bool as_file, const WriteText& write)
-      : columns_(selection.columns), as_file_(as_file), write_(write) {}
-
-  Status begin() {
-    Status status = as_file_ ? put(kFileBegin) : Status();
-    if (status) status = put(schema_message(columns_));
-    for (size_t i = 0; status && i < columns_.size(); ++i) {
-      if (columns_[i].dictionary == nullptr) continue;
-      const Batch batch = make_dictionary(*columns_[i].dictionary);
-      status = put(dictionary_message(batch, static_cast<int64_t>(i)), batch, dictionaries_);
+Status add_dictionaries(hoist::arrow::Writer& writer, const std::vector<ColumnType>& columns) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].dictionary == nullptr) continue;
+    const Batch entries = make_dictionary(*columns[i].dictionary);
+    if (Status added = writer.add_dictionary(entries, static_cast<int64_t>(i)); !added) {
+      return added;
     }
-    return status;
   }
-
-  Status add(const SelectedBlock& block) {
-    if (block.rows == 0) return {};
-    const Batch batch = make_batch(block, columns_);
-    return put(batch_message(batch), batch, batches_);
-  }
-
-  Status end() {
-    if (Status status = put(kStreamEnd); !status || !as_file_) return status;
-    return put(footer(columns_, dictionaries_, batches_));
-  }
-
- private:
-  Status put(std::string_view bytes) {
-    written_ += static_cast<int64_t>(bytes.size());
-    return write_(bytes);
-  }
-  Status put(const std::string& metadata, const Batch& batch, std::vector<Place>& places) {
-    places.push_back(
-        {written_, static_cast<int32_t>(metadata.size()), static_cast<int64_t>(batch.body.size())});
-    if (Status status = put(metadata); !status) return status;
-    return put(batch.body);
-  }
-
-  const std::vector<ColumnType>& columns_;
-  bool as_file_;
-  const WriteText& write_;
-  int64_t written_ = 0;
-  std::vector<Place> dictionaries_;
-  std::vector<Place> batches_;
-};
+  return {};
+}
 
 }  // namespace
 
@@ -96,8 +60,9 @@ Status write_arrow(const RecordReader& reader, const ArrowOptions& options,
   const Result<Selection> selection = select(reader, options);
   if (!selection) return selection.error();
   ThreadPool& pool = options.rows.pool != nullptr ? *options.rows.pool : ThreadPool::process();
-  Output output(*selection, options.as_file, write);
+  hoist::arrow::Writer output(fields_of(selection->columns), options.as_file, write);
   if (Status begun = output.begin(); !begun) return begun;
+  if (Status added = add_dictionaries(output, selection->columns); !added) return added;
   const std::vector<size_t> blocks = typed::blocks_of(reader, *selection);
   uint64_t total = 0;
   for (const size_t block : blocks) total += reader.blocks()[block].raw_size;
@@ -110,7 +75,10 @@ Status write_arrow(const RecordReader& reader, const ArrowOptions& options,
         count, [&](size_t i) { found[i] = typed::read_block(reader, blocks[at + i], *selection); });
     for (size_t i = 0; i < count; ++i) {
       if (!found[i]) return found[i].error();
-      if (Status added = output.add(*found[i]); !added) return added;
+      if (found[i]->rows > 0) {
+        const Batch made = make_batch(*found[i], selection->columns);
+        if (Status added = output.add(made); !added) return added;
+      }
       done += reader.blocks()[blocks[at + i]].raw_size;
       if (options.rows.progress) options.rows.progress(done, total);
     }

@@ -1,15 +1,16 @@
-// Patterns in and out as lines of JSON, and snapshots of nodes, while others observe and learn.
-#include <fmt/core.h>
-#include <sys/stat.h>
-
-#include <cstdio>
-#include <filesystem>
+// Patterns in and out, as lines of JSON or as Arrow's record batches, and snapshots of nodes, while
+// others observe and learn.
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
-#include "base/file.h"
+#include "base/log.h"
 #include "net/http/body_pipe.h"
+#include "service/api/pattern_format.h"
+#include "service/api/pattern_source.h"
 #include "service/api/routes.h"
+#include "service/node/pattern_batches.h"
 #include "service/node/pattern_lines.h"
 #include "service/node/snapshots.h"
 
@@ -18,66 +19,25 @@ namespace {
 
 using Request = const net::HttpRequest&;
 
-constexpr size_t kMostLine = 16 << 20;
 constexpr uint64_t kManyPatterns = 1000;
 
-// Lines of a body that comes in pieces.
-class BodyLines {
- public:
-  explicit BodyLines(net::HttpBodyReader body) : body_(std::move(body)) {}
-
-  // Nothing at the end. `cancelled` where the client is gone, `invalid_argument` for a line of more
-  // than 16 MiB.
-  Result<std::optional<std::string>> next() {
-    for (;;) {
-      const size_t end = text_.find('\n', begin_);
-      if (end != text_.npos) {
-        std::string line = text_.substr(begin_, end - begin_);
-        begin_ = end + 1;
-        return std::optional(std::move(line));
-      }
-      text_.erase(0, begin_);
-      begin_ = 0;
-      if (text_.size() > kMostLine) {
-        return fail(ErrorCode::invalid_argument, "a line has more than 16 MiB");
-      }
-      const size_t before = text_.size();
-      text_.resize(before + kPiece);
-      const auto got = body_.read(std::span(text_).subspan(before));
-      text_.resize(before + (got ? *got : 0));
-      if (!got) return got.error();
-      if (*got > 0) continue;
-      if (text_.empty()) return std::optional<std::string>();
-      return std::optional(std::exchange(text_, {}));
-    }
-  }
-
- private:
-  static constexpr size_t kPiece = 64 << 10;
-  net::HttpBodyReader body_;
-  std::string text_;
-  size_t begin_ = 0;
-};
-
-// Learns line by line; what was learned before a wrong line stays, and the answer says how many.
-net::HttpResponse import(Node& node, net::HttpBodyReader body) {
-  BodyLines lines(std::move(body));
-  uint64_t learned = 0, number = 0;
+// Learns one by one; what was learned before a wrong one stays, and the answer says how many.
+net::HttpResponse import(Node& node, PatternSource& source) {
+  uint64_t learned = 0;
   const auto refused = [&](const Error& error) {
-    net::HttpResponse response = error_response(error);
-    return detail(response.status,
-                  {{"message", error.message}, {"line", number}, {"patterns_learned", learned}});
+    Json what = {{"message", error.message}};
+    what.update(source.place());
+    what["patterns_learned"] = learned;
+    return detail(error_response(error).status, what);
   };
-  for (;;) {
-    const auto line = lines.next();
-    ++number;
-    if (!line) return refused(line.error());
-    if (!*line) break;
-    if ((*line)->find_first_not_of(" \t\r") == std::string::npos) continue;
-    const auto record = parse_pattern_line(**line);
+  for (;; ++learned) {
+    if (node.stop().stop_requested()) {
+      return refused(fail(ErrorCode::unavailable, "the service ends"));
+    }
+    const auto record = source.next();
     if (!record) return refused(record.error());
-    if (Status done = node.learn(*record); !done) return refused(done.error());
-    ++learned;
+    if (!*record) break;
+    if (Status done = node.learn(**record); !done) return refused(done.error());
   }
   // Otherwise the last of many patterns would be scanned one by one until the next sync by itself.
   if (const std::shared_ptr<match::Index> index = node.index(); index && learned >= kManyPatterns) {
@@ -86,20 +46,52 @@ net::HttpResponse import(Node& node, net::HttpBodyReader body) {
   return json_response({{"status", "okay"}, {"node_id", node.id()}, {"patterns_learned", learned}});
 }
 
-void export_patterns(const Node& node, net::HttpBodyWriter writer) {
+// Calls `add` for each pattern and its metadata until it says false.
+void visit(const Node& node,
+           const std::function<bool(const match::VisitedPattern&, const std::string&)>& add) {
   const std::shared_ptr<match::Index> index = node.index();
+  if (index == nullptr) return;
+  index->visit([&](const match::VisitedPattern& pattern) {
+    const auto metadata = index->metadata(pattern.name);
+    return add(pattern, metadata ? *metadata : std::string());
+  });
+}
+
+// A writer that is dropped unfinished tells the client that the answer is not whole.
+void export_lines(const Node& node, net::HttpBodyWriter writer) {
   std::string piece;
   bool goes_on = true;
-  if (index != nullptr) {
-    index->visit([&](const match::VisitedPattern& pattern) {
-      const auto metadata = index->metadata(pattern.name);
-      piece += pattern_line(pattern, metadata ? *metadata : std::string());
-      piece += '\n';
-      if (piece.size() >= (64 << 10)) goes_on = writer.write(std::exchange(piece, {}));
-      return goes_on;
+  visit(node, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
+    piece += pattern_line(pattern, metadata);
+    piece += '\n';
+    if (piece.size() >= (64 << 10)) goes_on = writer.write(std::exchange(piece, {}));
+    return goes_on;
+  });
+  if (goes_on && writer.write(piece)) writer.finish();
+}
+
+void export_batches(const Node& node, bool as_file, net::HttpBodyWriter writer) {
+  PatternBatchWriter patterns(as_file, [&](std::string_view bytes) -> Status {
+    if (writer.write(bytes)) return {};
+    return fail(ErrorCode::cancelled, "the client is gone");
+  });
+  Status written = patterns.begin();
+  if (written) {
+    visit(node, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
+      written = patterns.add(pattern, metadata);
+      return written.has_value();
     });
   }
-  if (goes_on && writer.write(piece)) writer.finish();
+  if (written) written = patterns.end();
+  if (written) return writer.finish();
+  if (written.error().code != ErrorCode::cancelled) {
+    log(LogLevel::warn, "an export of node {} ended: {}", node.id(), written.error().message);
+  }
+}
+
+void export_patterns(const Node& node, PatternFormat format, net::HttpBodyWriter writer) {
+  if (format == PatternFormat::json_lines) return export_lines(node, std::move(writer));
+  export_batches(node, format == PatternFormat::arrow_file, std::move(writer));
 }
 
 }  // namespace
@@ -108,28 +100,34 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
   router.add_upload(
       "POST", "/nodes/{node}/patterns",
       [api](net::HttpRequest request, net::HttpBodyReader body, net::HttpReply reply) {
-        const auto read = std::make_shared<net::HttpBodyReader>(std::move(body));
+        BodyFaults faults;
+        const auto format = format_of_body(request, faults);
+        if (!format) return reply.send(faults.response());
+        const std::shared_ptr<PatternSource> source = pattern_source(*format, std::move(body));
         Api::answer_in(api.transfers, std::move(request), std::move(reply),
-                       [api, read](Request asked) {
+                       [api, source](Request asked) {
                          const auto node = api.nodes.get(asked.parameters.at(0));
-                         if (!node) return error_response(node.error());
-                         return import(**node, std::move(*read));
+                         return node ? import(**node, *source) : error_response(node.error());
                        });
       });
-  router.add("GET", "/nodes/{node}/patterns",
-             [api](net::HttpRequest request, net::HttpReply reply) {
-               const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
-               const bool runs = api.transfers.run([api, answered, id = request.parameters.at(0)] {
-                 const auto node = api.nodes.look(id);
-                 if (!node) return answered->send(error_response(node.error()));
-                 net::HttpBodyWriter writer;
-                 net::HttpResponse response = {.content_type = "application/jsonl"};
-                 response.source = writer.source();
-                 answered->send(std::move(response));
-                 export_patterns(**node, std::move(writer));
-               });
-               if (!runs) answered->send(busy());
-             });
+  router.add(
+      "GET", "/nodes/{node}/patterns", [api](net::HttpRequest request, net::HttpReply reply) {
+        BodyFaults faults;
+        const auto format = format_of_answer(request, faults);
+        if (!format) return reply.send(faults.response());
+        const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
+        const bool runs =
+            api.transfers.run([api, answered, format = *format, id = request.parameters.at(0)] {
+              const auto node = api.nodes.look(id);
+              if (!node) return answered->send(error_response(node.error()));
+              net::HttpBodyWriter writer;
+              net::HttpResponse response = {.content_type = content_type(format)};
+              response.source = writer.source();
+              answered->send(std::move(response));
+              export_patterns(**node, format, std::move(writer));
+            });
+        if (!runs) answered->send(busy());
+      });
 
   const auto add =
       [&](const char* method, const char* path,

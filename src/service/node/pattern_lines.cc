@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "service/node/pattern_fields.h"
 #include "service/session/json_shape.h"
-#include "service/session/python_text.h"
 
 namespace hoist::service {
 namespace {
@@ -21,48 +21,12 @@ Status read_events(const ClientJson& list, PatternRecord& record) {
   if (!list.is_array()) return fault;
   for (const ClientJson& event : list) {
     if (!event.is_array()) return fault;
-    Event& read = record.events.emplace_back();
+    Event read;
     for (const ClientJson& symbol : event) {
       if (!symbol.is_string()) return fault;
       read.push_back(symbol.get<std::string>());
     }
-    if (read.empty()) {
-      record.events.pop_back();
-      continue;
-    }
-    // As observed: symbols of vectors first, each kind by itself.
-    const auto strings = std::stable_partition(
-        read.begin(), read.end(), [](const std::string& s) { return s.starts_with("VCTR|"); });
-    std::sort(read.begin(), strings);
-    std::sort(strings, read.end());
-  }
-  return {};
-}
-
-Status read_emotives(const ClientJson& value, PatternRecord& record) {
-  const ClientJson list = value.is_object() ? ClientJson::array({value}) : value;
-  const auto fault = wrong("\"emotives\" is no object of numbers and no list of such");
-  if (!list.is_array()) return fault;
-  for (const ClientJson& entry : list) {
-    if (!entry.is_object()) return fault;
-    std::map<std::string, double> sorted;
-    for (const auto& [name, number] : entry.items()) {
-      if (!number.is_number()) return fault;
-      sorted[name] = number.get<double>();
-    }
-    record.emotives.emplace_back(sorted.begin(), sorted.end());
-  }
-  return {};
-}
-
-Status read_metadata(const ClientJson& value, PatternRecord& record) {
-  if (!value.is_object()) return wrong("\"metadata\" is no object");
-  for (const auto& [key, item] : value.items()) {
-    if (!item.is_array()) {
-      record.metadata[key].insert(python_text(item));
-      continue;
-    }
-    for (const ClientJson& one : item) record.metadata[key].insert(python_text(one));
+    add_event(std::move(read), record);
   }
   return {};
 }
@@ -80,9 +44,9 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
       list.push_back(std::move(object));
     }
   }
-  if (ClientJson kept = ClientJson::parse(metadata, nullptr, false);
+  if (const ClientJson kept = ClientJson::parse(metadata, nullptr, false);
       kept.is_object() && !kept.empty()) {
-    line["metadata"] = std::move(kept);
+    line["metadata"] = kept;
   }
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,4 +1,5 @@
-// Messages of Arrow's IPC format: metadata as a flatbuffer, and a body of buffers.
+// Messages of Arrow's IPC format as they are written: metadata as a flatbuffer, and a body of
+// buffers.
 //
 // https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc,
 // and format/Message.fbs, Schema.fbs and File.fbs of Arrow, whose field numbers stand here.
@@ -7,11 +8,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "records/typed/typed_values.h"
+#include "arrow/schema.h"
 
-namespace hoist::records::arrow {
+namespace hoist::arrow {
 
 // A record batch, or the entries of a dictionary.
 struct Batch {
@@ -36,16 +38,16 @@ struct Place {
   int64_t body = 0;      // bytes
 };
 
-// Columns with a dictionary have their own number as its id.
-std::string schema_message(std::span<const typed::ColumnType> columns);
+std::string schema_message(std::span<const Field> fields);
 // Metadata alone: the body follows.
 std::string batch_message(const Batch& batch);
-std::string dictionary_message(const Batch& batch, int64_t id);
+std::string dictionary_message(const Batch& batch, int64_t id, bool is_delta = false);
 // What ends a file, behind the end of its stream: footer, its size, magic.
-std::string footer(std::span<const typed::ColumnType> columns, std::span<const Place> dictionaries,
+std::string footer(std::span<const Field> fields, std::span<const Place> dictionaries,
                    std::span<const Place> batches);
 
 inline constexpr std::string_view kFileBegin{"ARROW1\0\0", 8};
 inline constexpr std::string_view kStreamEnd{"\xff\xff\xff\xff\0\0\0\0", 8};
+inline constexpr std::string_view kMark = kStreamEnd.substr(0, 4);  // in front of each message
 
-}  // namespace hoist::records::arrow
+}  // namespace hoist::arrow
