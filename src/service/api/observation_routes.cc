@@ -30,7 +30,7 @@ net::HttpResponse observe_once(const Api& api, Request request, Session& session
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
-  Observation observation = read_observation(*body, {"body"}, faults);
+  Observation observation = read_observation(body->root(), kBody, faults);
   if (!faults.empty()) return faults.response();
   const auto node = api.nodes.get(session.node);
   if (!node) return error_response(node.error());
@@ -80,7 +80,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
-  ObservationSequence sequence = read_sequence(*body, faults);
+  ObservationSequence sequence = read_sequence(body->root(), faults);
   if (!faults.empty()) return faults.response();
   const auto node = api.nodes.get(session.node);
   if (!node) return error_response(node.error());

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "service/session/json_shape.h"
+#include "service/session/client_json.h"
 #include "service/session/python_text.h"
 
 namespace hoist::service {
@@ -17,52 +17,62 @@ using Json = nlohmann::ordered_json;
 Error wrong(std::string_view what) { return fail(ErrorCode::invalid_argument, std::string(what)); }
 
 Status read_events(const ClientJson& list, PatternRecord& record) {
-  const auto fault = wrong("\"events\" is no list of lists of strings");
-  if (!list.is_array()) return fault;
-  for (const ClientJson& event : list) {
-    if (!event.is_array()) return fault;
+  const auto fault = [] { return wrong("\"events\" is no list of lists of strings"); };
+  if (!list.is_array()) return fault();
+  record.events.reserve(list.items().size());
+  for (const ClientJson event : list.items()) {
+    if (!event.is_array()) return fault();
     Event& read = record.events.emplace_back();
-    for (const ClientJson& symbol : event) {
-      if (!symbol.is_string()) return fault;
-      read.push_back(symbol.get<std::string>());
+    read.reserve(event.items().size());
+    for (const ClientJson symbol : event.items()) {
+      const auto text = symbol.string();
+      if (!text) return fault();
+      read.emplace_back(*text);
     }
     if (read.empty()) {
       record.events.pop_back();
       continue;
     }
     // As observed: symbols of vectors first, each kind by itself.
-    const auto strings = std::stable_partition(
-        read.begin(), read.end(), [](const std::string& s) { return s.starts_with("VCTR|"); });
-    std::sort(read.begin(), strings);
-    std::sort(strings, read.end());
+    std::sort(read.begin(), read.end(), [](const std::string& a, const std::string& b) {
+      const bool is_vector = a.starts_with("VCTR|");
+      return is_vector == b.starts_with("VCTR|") ? a < b : is_vector;
+    });
   }
   return {};
 }
 
+// False: it is no object of numbers.
+bool read_emotives_once(const ClientJson& object, PatternRecord& record) {
+  if (!object.is_object()) return false;
+  match::Emotives& emotives = record.emotives.emplace_back();
+  for (const auto& [name, value] : object.members()) {
+    const auto number = value.number();
+    if (!number) return false;
+    emotives.emplace_back(name, *number);
+  }
+  return true;
+}
+
 Status read_emotives(const ClientJson& value, PatternRecord& record) {
-  const ClientJson list = value.is_object() ? ClientJson::array({value}) : value;
-  const auto fault = wrong("\"emotives\" is no object of numbers and no list of such");
-  if (!list.is_array()) return fault;
-  for (const ClientJson& entry : list) {
-    if (!entry.is_object()) return fault;
-    std::map<std::string, double> sorted;
-    for (const auto& [name, number] : entry.items()) {
-      if (!number.is_number()) return fault;
-      sorted[name] = number.get<double>();
-    }
-    record.emotives.emplace_back(sorted.begin(), sorted.end());
+  const auto fault = [] {
+    return wrong("\"emotives\" is no object of numbers and no list of such");
+  };
+  if (!value.is_array()) return read_emotives_once(value, record) ? Status() : Status(fault());
+  for (const ClientJson entry : value.items()) {
+    if (!read_emotives_once(entry, record)) return fault();
   }
   return {};
 }
 
 Status read_metadata(const ClientJson& value, PatternRecord& record) {
   if (!value.is_object()) return wrong("\"metadata\" is no object");
-  for (const auto& [key, item] : value.items()) {
-    if (!item.is_array()) {
-      record.metadata[key].insert(python_text(item));
-      continue;
-    }
-    for (const ClientJson& one : item) record.metadata[key].insert(python_text(one));
+  for (const auto& [name, item] : value.members()) {
+    const auto add = [&record, key = std::string(name)](const ClientJson& one) {
+      record.metadata[key].insert(python_text(one.copy()));
+    };
+    if (!item.is_array()) add(item);
+    for (const ClientJson one : item.items()) add(one);
   }
   return {};
 }
@@ -80,39 +90,45 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
       list.push_back(std::move(object));
     }
   }
-  if (ClientJson kept = ClientJson::parse(metadata, nullptr, false);
+  if (const auto kept = nlohmann::json::parse(metadata, nullptr, false);
       kept.is_object() && !kept.empty()) {
-    line["metadata"] = std::move(kept);
+    line["metadata"] = kept;
   }
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<PatternRecord> parse_pattern_line(std::string_view line) {
-  if (const char* fault = check_json_shape(line)) return wrong(fault);
-  const ClientJson json = ClientJson::parse(line, nullptr, false);
+  constexpr std::string_view kNeither = "no JSON object, and no list of events";
+  JsonDocument document;
+  if (const auto fault = document.parse(line)) {
+    return wrong(fault->kind == JsonFault::Kind::shape ? fault->shape : kNeither);
+  }
+  const ClientJson json = document.root();
   PatternRecord record;
   if (json.is_array()) {
     if (Status read = read_events(json, record); !read) return read.error();
     return record;
   }
-  if (!json.is_object()) return wrong("no JSON object, and no list of events");
+  if (!json.is_object()) return wrong(kNeither);
   const auto events = json.find("events");
-  if (events == json.end()) return wrong("\"events\" is missing");
+  if (!events) return wrong("\"events\" is missing");
   if (Status read = read_events(*events, record); !read) return read.error();
-  if (const auto name = json.find("name"); name != json.end()) {
-    if (!name->is_string()) return wrong("\"name\" is no string");
-    record.name = name->get<std::string>();
+  if (const auto name = json.find("name")) {
+    const auto text = name->string();
+    if (!text) return wrong("\"name\" is no string");
+    record.name = *text;
   }
-  if (const auto frequency = json.find("frequency"); frequency != json.end()) {
-    if (!frequency->is_number_unsigned() || *frequency < 1U || *frequency > UINT32_MAX) {
+  if (const auto frequency = json.find("frequency")) {
+    const auto number = frequency->whole();
+    if (!number || *number < 1 || *number > UINT32_MAX) {
       return wrong("\"frequency\" is no whole number from 1 on");
     }
-    record.frequency = frequency->get<uint32_t>();
+    record.frequency = static_cast<uint32_t>(*number);
   }
-  if (const auto emotives = json.find("emotives"); emotives != json.end()) {
+  if (const auto emotives = json.find("emotives")) {
     if (Status read = read_emotives(*emotives, record); !read) return read.error();
   }
-  if (const auto metadata = json.find("metadata"); metadata != json.end()) {
+  if (const auto metadata = json.find("metadata")) {
     if (Status read = read_metadata(*metadata, record); !read) return read.error();
   }
   return record;
