@@ -2,6 +2,7 @@
 #include "service/session/client_json.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <array>
 #include <random>
@@ -212,6 +213,21 @@ TEST(JsonDocument, DocumentsOfOneThreadDoNotDisturbEachOther) {
     JsonDocument taken = std::move(third);
     EXPECT_EQ(taken.root().copy().dump(), "[\"third\"]");
   }).join();
+}
+
+size_t bytes_in_use() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST(JsonDocument, AThreadKeepsLittleMemoryOfALargeOne) {
+  const size_t before = bytes_in_use();
+  for (const char* const odd : {"1", "12345678901234567890123"}) {
+    const std::string text = "[" + repeated(1'000'000, "1234567,") + odd + "]";
+    JsonDocument document;
+    ASSERT_FALSE(document.parse(text));
+  }
+  EXPECT_LT(bytes_in_use(), before + (size_t{4} << 20));
 }
 
 TEST(JsonDocument, AfterAFaultTheNextTextIsTaken) {
