@@ -12,4 +12,8 @@ std::string json_string(std::string_view text);
 // readers that tell integers from other numbers see what it is; null for what is not finite.
 std::string json_number(double value);
 
+// The same behind `out`, for texts of many pieces.
+void append_json_string(std::string& out, std::string_view text);
+void append_json_number(std::string& out, double value);
+
 }  // namespace hoist::match

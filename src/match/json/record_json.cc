@@ -1,9 +1,9 @@
 #include "match/json/record_json.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <optional>
 #include <span>
+#include <string_view>
 
 #include "match/json/json_text.h"
 
@@ -12,38 +12,50 @@ namespace {
 
 class RecordWriter {
  public:
-  RecordWriter(const Record& record, const PatternText& state, const Index& index)
-      : record_(record), state_(state), index_(index) {}
+  RecordWriter(std::string& out, const Record& record, const PatternText& state, const Index& index)
+      : out_(out), record_(record), state_(state), index_(index) {}
 
-  std::string write() {
-    text("type", "prototypical");
-    text("name", record_.name);
-    field("frequency", fmt::format("{}", record_.frequency));
-    field("emotives", emotives());
-    field("matches", list(record_.matches, [this](uint32_t at) { return of_state(at); }));
+  void write() {
+    out_ += "{\"type\": \"prototypical\"";
+    key("name");
+    append_json_string(out_, record_.name);
+    key("frequency");
+    out_ += fmt::format_int(record_.frequency).c_str();
+    key("emotives");
+    emotives();
+    key("matches");
+    list(record_.matches, [this](uint32_t at) { of_state(at); });
     const auto length = static_cast<uint32_t>(record_.symbols.size());
-    field("past", symbols(0, record_.present_begin));
-    field("present", symbols(record_.present_begin, record_.present_end));
-    field("future", symbols(record_.present_end, length));
-    field("sequence", events(0, length));
-    field("missing", by_event(record_.missing, [this](uint32_t at) { return of_pattern(at); }));
-    field("extras", by_event(record_.extras, [this](uint32_t at) { return of_state(at); }));
-    field("anomalies", list(record_.anomalies, [this](const Anomaly& anomaly) {
-            return fmt::format("{{\"observed\": {}, \"expected\": {}, \"similarity\": {}}}",
-                               of_state(anomaly.observed), of_pattern(anomaly.expected),
-                               json_number(anomaly.similarity));
-          }));
+    key("past");
+    symbols(0, record_.present_begin);
+    key("present");
+    symbols(record_.present_begin, record_.present_end);
+    key("future");
+    symbols(record_.present_end, length);
+    key("sequence");
+    events(0, length);
+    key("missing");
+    by_event(record_.missing, [this](uint32_t at) { of_pattern(at); });
+    key("extras");
+    by_event(record_.extras, [this](uint32_t at) { of_state(at); });
+    key("anomalies");
+    list(record_.anomalies, [this](const Anomaly& anomaly) { write(anomaly); });
     own_numbers();
     if (!record_.is_flat) ensemble_numbers();
-    return out_ + "}";
+    out_ += '}';
   }
 
  private:
-  void field(std::string_view key, const std::string& value) {
-    out_ += fmt::format("{}\"{}\": {}", out_.size() > 1 ? ", " : "", key, value);
+  // After another: the first is written with its value.
+  void key(std::string_view key) {
+    out_ += ", \"";
+    out_ += key;
+    out_ += "\": ";
   }
-  void text(std::string_view key, std::string_view value) { field(key, json_string(value)); }
-  void number(std::string_view key, double value) { field(key, json_number(value)); }
+  void number(std::string_view name, double value) {
+    key(name);
+    append_json_number(out_, value);
+  }
 
   void own_numbers() {
     number("potential", record_.potential);
@@ -52,13 +64,15 @@ class RecordWriter {
     number("confidence", record_.confidence);
     number("snr", record_.snr);
     number("fragmentation", record_.fragmentation);
-    const auto weighted = [this](std::string_view key, double WeightedFields::*member) {
-      field(key, record_.weighted ? json_number((*record_.weighted).*member) : "null");
-    };
     weighted("weighted_similarity", &WeightedFields::similarity);
     weighted("weighted_evidence", &WeightedFields::evidence);
     weighted("weighted_confidence", &WeightedFields::confidence);
     weighted("weighted_snr", &WeightedFields::snr);
+  }
+  void weighted(std::string_view name, double WeightedFields::*member) {
+    if (record_.weighted) return number(name, (*record_.weighted).*member);
+    key(name);
+    out_ += "null";
   }
 
   void ensemble_numbers() {
@@ -76,70 +90,95 @@ class RecordWriter {
     number("bayesian_likelihood", record_.bayesian_likelihood);
   }
 
-  std::string of_state(uint32_t at) const { return json_string(state_.tokens[at]); }
-  std::string of_pattern(uint32_t at) const {
-    return json_string(index_.symbol(record_.symbols[at]));
+  void of_state(uint32_t at) { append_json_string(out_, state_.tokens[at]); }
+  void of_pattern(uint32_t at) { append_json_string(out_, index_.symbol(record_.symbols[at])); }
+
+  void write(const Anomaly& anomaly) {
+    out_ += "{\"observed\": ";
+    of_state(anomaly.observed);
+    key("expected");
+    of_pattern(anomaly.expected);
+    number("similarity", anomaly.similarity);
+    out_ += '}';
   }
 
   template <typename Items, typename Write>
-  static std::string list(const Items& items, const Write& write) {
-    std::string out = "[";
+  void list(const Items& items, const Write& write) {
+    out_ += '[';
+    std::string_view comma;
     for (const auto& item : items) {
-      if (out.size() > 1) out += ", ";
-      out += write(item);
+      out_ += comma;
+      write(item);
+      comma = ", ";
     }
-    return out + "]";
+    out_ += ']';
   }
 
   // A flat record has one list for all events.
   template <typename Write>
-  std::string by_event(const std::vector<std::vector<uint32_t>>& events, const Write& write) const {
-    const auto one = [&](const std::vector<uint32_t>& event) { return list(event, write); };
+  void by_event(const std::vector<std::vector<uint32_t>>& events, const Write& write) {
+    const auto one = [&](const std::vector<uint32_t>& event) { list(event, write); };
     if (!record_.is_flat) return list(events, one);
-    return events.empty() ? "[]" : one(events.front());
+    if (!events.empty()) return one(events.front());
+    out_ += "[]";
   }
 
-  std::string emotives() const {
-    std::string out = "{";
+  void emotives() {
+    out_ += '{';
+    std::string_view comma;
     for (const Emotive& emotive : record_.emotives) {
-      if (out.size() > 1) out += ", ";
-      out += json_string(emotive.key) + ": " + json_number(emotive.value);
+      out_ += comma;
+      append_json_string(out_, emotive.key);
+      out_ += ": ";
+      append_json_number(out_, emotive.value);
+      comma = ", ";
     }
-    return out + "}";
+    out_ += '}';
   }
 
-  std::string symbols(uint32_t begin, uint32_t end) const {
+  void symbol_list(uint32_t begin, uint32_t end) {
+    list(std::span(record_.symbols).subspan(begin, end - begin),
+         [this](auto symbol) { append_json_string(out_, index_.symbol(symbol)); });
+  }
+
+  void symbols(uint32_t begin, uint32_t end) {
     if (!record_.is_flat) return events(begin, end);
-    std::string out = "[";
-    for (uint32_t at = begin; at < end; ++at) out += (at == begin ? "" : ", ") + of_pattern(at);
-    return out + "]";
+    symbol_list(begin, end);
   }
 
   // Both lie at boundaries of events.
-  std::string events(uint32_t begin, uint32_t end) const {
-    std::string out = "[";
+  void events(uint32_t begin, uint32_t end) {
+    out_ += '[';
+    std::string_view comma;
     uint32_t at = 0;
     for (const uint16_t size : record_.event_sizes) {
       if (at >= begin && at < end) {
-        out += out.size() > 1 ? ", [" : "[";
-        for (uint32_t i = at; i < at + size; ++i) out += (i == at ? "" : ", ") + of_pattern(i);
-        out += "]";
+        out_ += comma;
+        symbol_list(at, at + size);
+        comma = ", ";
       }
       at += size;
     }
-    return out + "]";
+    out_ += ']';
   }
 
+  std::string& out_;
   const Record& record_;
   const PatternText& state_;
   const Index& index_;
-  std::string out_ = "{";
 };
 
 }  // namespace
 
+void append_record_json(std::string& out, const Record& record, const PatternText& state,
+                        const Index& index) {
+  RecordWriter(out, record, state, index).write();
+}
+
 std::string record_json(const Record& record, const PatternText& state, const Index& index) {
-  return RecordWriter(record, state, index).write();
+  std::string out;
+  append_record_json(out, record, state, index);
+  return out;
 }
 
 std::string record_summary(const Record& record, const Index& index) {

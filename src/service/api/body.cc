@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -14,182 +13,191 @@
 namespace hoist::service {
 namespace {
 
-// A place, one step further.
-Json step(const Json& place, Json key) {
-  Json next = place;
-  next.push_back(std::move(key));
-  return next;
-}
-
-const ClientJson* find(const ClientJson& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() ? &*found : nullptr;
-}
+constexpr size_t kMostFaults = 20;  // of a list of a million
 
 // A number, as the reference takes one: true is 1, and a text that is a number is one.
 std::optional<double> number_of(const ClientJson& value) {
-  if (value.is_number()) return value.get<double>();
-  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
-  if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
+  if (const auto number = value.number()) return number;
+  if (const auto flag = value.boolean()) return *flag ? 1 : 0;
+  const auto text = value.string();
+  if (!text) return std::nullopt;
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  const bool is_whole = error == std::errc() && end == text->data() + text->size();
   // "nan" and "inf" would be no JSON when they are told again.
   return is_whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-void read_strings(const ClientJson& value, const Json& place, Observation& observation,
+void read_strings(const ClientJson& value, const Place& place, Observation& observation,
                   BodyFaults& faults) {
   if (!value.is_array()) {
     faults.add("list_type", place, "Input should be a valid list", value);
     return;
   }
-  for (size_t i = 0; i < value.size(); ++i) {
-    if (value[i].is_string()) {
-      observation.strings.push_back(value[i].get<std::string>());
-      if (observation.strings.back().size() > match::kMaxSymbolBytes) {
-        faults.add("string_too_long", step(place, i),
+  observation.strings.reserve(value.items().size());
+  size_t i = 0;
+  for (const ClientJson item : value.items()) {
+    if (const auto text = item.string()) {
+      observation.strings.emplace_back(*text);
+      if (text->size() > match::kMaxSymbolBytes) {
+        faults.add("string_too_long", place / i,
                    fmt::format("Input should have at most {} bytes", match::kMaxSymbolBytes));
       }
     } else {
-      faults.add("string_type", step(place, i), "Input should be a valid string", value[i]);
+      faults.add("string_type", place / i, "Input should be a valid string", item);
     }
+    ++i;
   }
 }
 
-void read_vectors(const ClientJson& value, const Json& place, Observation& observation,
+void read_vectors(const ClientJson& value, const Place& place, Observation& observation,
                   BodyFaults& faults) {
   if (!value.is_array()) {
     faults.add("list_type", place, "Input should be a valid list", value);
     return;
   }
-  for (size_t i = 0; i < value.size(); ++i) {
-    if (!value[i].is_array()) {
-      faults.add("list_type", step(place, i), "Input should be a valid list", value[i]);
+  size_t i = 0;
+  for (const ClientJson list : value.items()) {
+    const Place here = place / i++;
+    if (!list.is_array()) {
+      faults.add("list_type", here, "Input should be a valid list", list);
       continue;
     }
     std::vector<double>& vector = observation.vectors.emplace_back();
-    for (size_t k = 0; k < value[i].size(); ++k) {
-      if (const auto number = number_of(value[i][k])) {
+    vector.reserve(list.items().size());
+    size_t k = 0;
+    for (const ClientJson item : list.items()) {
+      if (const auto number = number_of(item)) {
         vector.push_back(*number);
       } else {
-        faults.add("float_type", step(step(place, i), k), "Input should be a valid number",
-                   value[i][k]);
+        faults.add("float_type", here / k, "Input should be a valid number", item);
       }
+      ++k;
     }
   }
 }
 
-void read_emotives(const ClientJson& value, const Json& place, Observation& observation,
+void read_emotives(const ClientJson& value, const Place& place, Observation& observation,
                    BodyFaults& faults) {
   if (!value.is_object()) {
     faults.add("dict_type", place, "Input should be a valid dictionary", value);
     return;
   }
-  std::map<std::string, double> emotives;
-  for (const auto& [name, item] : value.items()) {
+  for (const auto& [name, item] : value.members()) {
     if (const auto number = number_of(item)) {
-      emotives[name] = *number;
+      observation.emotives.emplace_back(name, *number);
     } else {
-      faults.add("float_type", step(place, name), "Input should be a valid number", item);
+      faults.add("float_type", place / name, "Input should be a valid number", item);
     }
   }
-  observation.emotives.assign(emotives.begin(), emotives.end());
 }
 
 }  // namespace
 
-void BodyFaults::add(const char* type, Json place, std::string message, Json input) {
-  constexpr size_t kMostFaults = 20;  // of a list of a million
+Json Place::json() const {
+  Json list = before_ == nullptr ? Json::array() : before_->json();
+  std::visit([&](const auto& step) { list.push_back(step); }, step_);
+  return list;
+}
+
+void BodyFaults::add(const char* type, const Place& place, std::string message, Json input) {
   if (list.size() >= kMostFaults) return;
   list.push_back({{"type", type},
-                  {"loc", std::move(place)},
+                  {"loc", place.json()},
                   {"msg", std::move(message)},
                   {"input", std::move(input)}});
 }
 
+void BodyFaults::add(const char* type, const Place& place, std::string message,
+                     const ClientJson& input) {
+  if (list.size() < kMostFaults) add(type, place, std::move(message), input.copy());
+}
+
 net::HttpResponse BodyFaults::response() const { return detail(422, list); }
 
-std::optional<ClientJson> parse_body(const std::string& body, BodyFaults& faults) {
+std::optional<JsonDocument> parse_body(const std::string& body, BodyFaults& faults) {
   if (body.empty()) {
-    faults.add("missing", {"body"}, "Field required");
+    faults.add("missing", kBody, "Field required");
     return std::nullopt;
   }
-  if (const char* fault = check_json_shape(body)) {
-    faults.add("json_invalid", {"body"}, fmt::format("JSON decode error: {}", fault),
-               Json::object());
-    return std::nullopt;
-  }
-  try {
-    return ClientJson::parse(body);
-  } catch (const ClientJson::parse_error& error) {
-    faults.add("json_invalid", {"body", error.byte}, "JSON decode error", Json::object());
-  } catch (const Json::out_of_range&) {
-    faults.add("json_invalid", {"body"}, "JSON decode error: a number is beyond a double's range",
-               Json::object());
+  JsonDocument document;
+  const auto fault = document.parse(body, body.capacity() - body.size());
+  if (!fault) return document;
+  switch (fault->kind) {
+    case JsonFault::Kind::shape:
+      faults.add("json_invalid", kBody, fmt::format("JSON decode error: {}", fault->shape),
+                 Json::object());
+      break;
+    case JsonFault::Kind::syntax:
+      faults.add("json_invalid", kBody / fault->byte, "JSON decode error", Json::object());
+      break;
+    case JsonFault::Kind::range:
+      faults.add("json_invalid", kBody, "JSON decode error: a number is beyond a double's range",
+                 Json::object());
+      break;
   }
   return std::nullopt;
 }
 
-Observation read_observation(const ClientJson& value, const Json& place, BodyFaults& faults) {
+Observation read_observation(const ClientJson& value, const Place& place, BodyFaults& faults) {
   Observation observation;
   if (!value.is_object()) {
     faults.add("model_attributes_type", place,
                "Input should be a valid dictionary or object to extract fields from", value);
     return observation;
   }
-  if (const ClientJson* strings = find(value, "strings")) {
-    read_strings(*strings, step(place, "strings"), observation, faults);
+  if (const auto strings = value.find("strings")) {
+    read_strings(*strings, place / "strings", observation, faults);
   }
-  if (const ClientJson* vectors = find(value, "vectors")) {
-    read_vectors(*vectors, step(place, "vectors"), observation, faults);
+  if (const auto vectors = value.find("vectors")) {
+    read_vectors(*vectors, place / "vectors", observation, faults);
   }
-  if (const ClientJson* emotives = find(value, "emotives")) {
-    read_emotives(*emotives, step(place, "emotives"), observation, faults);
+  if (const auto emotives = value.find("emotives")) {
+    read_emotives(*emotives, place / "emotives", observation, faults);
   }
-  if (const ClientJson* metadata = find(value, "metadata")) {
+  if (const auto metadata = value.find("metadata")) {
     if (metadata->is_object()) {
-      observation.metadata = *metadata;
+      observation.metadata = metadata->copy();
     } else {
-      faults.add("dict_type", step(place, "metadata"), "Input should be a valid dictionary",
-                 *metadata);
+      faults.add("dict_type", place / "metadata", "Input should be a valid dictionary", *metadata);
     }
   }
-  if (const ClientJson* id = find(value, "unique_id"); id != nullptr && !id->is_null()) {
-    if (id->is_string()) {
-      observation.unique_id = id->get<std::string>();
+  if (const auto id = value.find("unique_id"); id && !id->is_null()) {
+    if (const auto text = id->string()) {
+      observation.unique_id = *text;
     } else {
-      faults.add("string_type", step(place, "unique_id"), "Input should be a valid string", *id);
+      faults.add("string_type", place / "unique_id", "Input should be a valid string", *id);
     }
   }
   return observation;
 }
 
 bool read_flag(const ClientJson& object, const char* key, bool fallback, BodyFaults& faults) {
-  const ClientJson* value = find(object, key);
-  if (value == nullptr) return fallback;
-  if (value->is_boolean()) return value->get<bool>();
-  faults.add("bool_type", {"body", key}, "Input should be a valid boolean", *value);
+  const auto value = object.find(key);
+  if (!value) return fallback;
+  if (const auto flag = value->boolean()) return *flag;
+  faults.add("bool_type", kBody / key, "Input should be a valid boolean", *value);
   return fallback;
 }
 
 ObservationSequence read_sequence(const ClientJson& value, BodyFaults& faults) {
   ObservationSequence sequence;
   if (!value.is_object()) {
-    faults.add("model_attributes_type", {"body"},
+    faults.add("model_attributes_type", kBody,
                "Input should be a valid dictionary or object to extract fields from", value);
     return sequence;
   }
-  const ClientJson* list = find(value, "observations");
-  const Json place = {"body", "observations"};
-  if (list == nullptr) {
+  const auto list = value.find("observations");
+  const Place place = kBody / "observations";
+  if (!list) {
     faults.add("missing", place, "Field required", value);
   } else if (!list->is_array()) {
     faults.add("list_type", place, "Input should be a valid list", *list);
   } else {
-    for (size_t i = 0; i < list->size(); ++i) {
-      sequence.observations.push_back(read_observation((*list)[i], step(place, i), faults));
+    sequence.observations.reserve(list->items().size());
+    size_t i = 0;
+    for (const ClientJson item : list->items()) {
+      sequence.observations.push_back(read_observation(item, place / i++, faults));
     }
   }
   sequence.learn_after_each = read_flag(value, "learn_after_each", false, faults);
@@ -202,8 +210,8 @@ net::HttpResponse json_response(const Json& json, int status) {
   return {.status = status, .body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
-net::HttpResponse map_response(const ClientJson& json) {
-  return {.body = json.dump(-1, ' ', false, ClientJson::error_handler_t::replace)};
+net::HttpResponse map_response(const nlohmann::json& json) {
+  return {.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
 net::HttpResponse detail(int status, const Json& what) {

@@ -26,16 +26,19 @@ struct Bulk {
 std::vector<Event> read_state(const ClientJson& value, size_t place, BodyFaults& faults) {
   std::vector<Event> state;
   const auto wrong = [&](const ClientJson& input) {
-    faults.add("list_type", {"body", "states", place}, "Input should be a list of lists of strings",
+    faults.add("list_type", kBody / "states" / place, "Input should be a list of lists of strings",
                input);
   };
   if (!value.is_array()) return wrong(value), state;
-  for (const ClientJson& event : value) {
+  state.reserve(value.items().size());
+  for (const ClientJson event : value.items()) {
     if (!event.is_array()) return wrong(event), state;
     Event& read = state.emplace_back();
-    for (const ClientJson& symbol : event) {
-      if (!symbol.is_string()) return wrong(symbol), state;
-      read.push_back(symbol.get<std::string>());
+    read.reserve(event.items().size());
+    for (const ClientJson symbol : event.items()) {
+      const auto text = symbol.string();
+      if (!text) return wrong(symbol), state;
+      read.emplace_back(*text);
     }
     std::sort(read.begin(), read.end());
     if (read.empty()) state.pop_back();
@@ -43,41 +46,49 @@ std::vector<Event> read_state(const ClientJson& value, size_t place, BodyFaults&
   return state;
 }
 
+void read_states(const ClientJson& body, Bulk& bulk, BodyFaults& faults) {
+  const auto states = body.find("states");
+  if (!states) return faults.add("missing", kBody / "states", "Field required");
+  if (!states->is_array() || states->items().size() > kMostStates) {
+    return faults.add("list_type", kBody / "states",
+                      fmt::format("Input should be a list of at most {} states", kMostStates));
+  }
+  bulk.states.reserve(states->items().size());
+  for (const ClientJson state : states->items()) {
+    bulk.states.push_back(read_state(state, bulk.states.size(), faults));
+  }
+}
+
+void read_config(const ClientJson& body, Bulk& bulk, BodyFaults& faults) {
+  const auto config = body.find("config");
+  if (!config || config->is_null()) return;
+  const Place place = kBody / "config";
+  if (!config->is_object()) {
+    return faults.add("dict_type", place, "Input should be a valid dictionary", *config);
+  }
+  for (const auto& [key, fault] : bulk.config.update(config->copy())) {
+    faults.add("value_error", place / key, fault, *config->find(key));
+  }
+}
+
 std::optional<Bulk> read_bulk(const std::string& text, BodyFaults& faults) {
-  const auto body = parse_body(text, faults);
-  if (!body) return std::nullopt;
-  if (!body->is_object()) {
-    faults.add("model_attributes_type", {"body"}, "Input should be a valid dictionary", *body);
+  const auto document = parse_body(text, faults);
+  if (!document) return std::nullopt;
+  const ClientJson body = document->root();
+  if (!body.is_object()) {
+    faults.add("model_attributes_type", kBody, "Input should be a valid dictionary", body);
     return std::nullopt;
   }
   Bulk bulk;
-  if (const auto node = body->find("node_id"); node == body->end()) {
-    faults.add("missing", {"body", "node_id"}, "Field required");
-  } else if (!node->is_string()) {
-    faults.add("string_type", {"body", "node_id"}, "Input should be a valid string", *node);
+  if (const auto node = body.find("node_id"); !node) {
+    faults.add("missing", kBody / "node_id", "Field required");
+  } else if (const auto id = node->string()) {
+    bulk.node = *id;
   } else {
-    bulk.node = node->get<std::string>();
+    faults.add("string_type", kBody / "node_id", "Input should be a valid string", *node);
   }
-  if (const auto config = body->find("config"); config != body->end() && !config->is_null()) {
-    if (config->is_object()) {
-      for (const auto& [key, fault] : bulk.config.update(*config)) {
-        faults.add("value_error", {"body", "config", key}, fault, (*config)[key]);
-      }
-    } else {
-      faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", *config);
-    }
-  }
-  const auto states = body->find("states");
-  if (states == body->end()) {
-    faults.add("missing", {"body", "states"}, "Field required");
-  } else if (!states->is_array() || states->size() > kMostStates) {
-    faults.add("list_type", {"body", "states"},
-               fmt::format("Input should be a list of at most {} states", kMostStates));
-  } else {
-    for (size_t i = 0; i < states->size(); ++i) {
-      bulk.states.push_back(read_state((*states)[i], i, faults));
-    }
-  }
+  read_config(body, bulk, faults);
+  read_states(body, bulk, faults);
   if (!faults.empty()) return std::nullopt;
   return bulk;
 }

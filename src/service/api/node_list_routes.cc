@@ -40,7 +40,8 @@ bool is_asked(Request request, const char* key, const char* value, BodyFaults& f
   const std::string* given = request.argument(key);
   if (given == nullptr) return false;
   if (*given == value) return true;
-  faults.add("literal_error", {"query", key}, fmt::format("Input should be '{}'", value), *given);
+  faults.add("literal_error", Place("query") / key, fmt::format("Input should be '{}'", value),
+             *given);
   return false;
 }
 

@@ -67,7 +67,7 @@ net::HttpResponse pattern(Request request, const Node& node) {
 }
 
 net::HttpResponse symbol_stats(Request, const Node& node) {
-  ClientJson symbols = ClientJson::object();
+  nlohmann::json symbols = nlohmann::json::object();
   if (const std::shared_ptr<match::Index> index = node.index()) {
     for (const match::SymbolStats& symbol : index->symbols()) {
       if (symbol.occurrences == 0) continue;
@@ -76,13 +76,14 @@ net::HttpResponse symbol_stats(Request, const Node& node) {
                                              {"pattern_member_frequency", symbol.patterns}};
     }
   }
-  return map_response(ClientJson{{"symbols", std::move(symbols)}, {"node_id", node.id()}});
+  return map_response(nlohmann::json{{"symbols", std::move(symbols)}, {"node_id", node.id()}});
 }
 
 net::HttpResponse all_affinities(Request, const Node& node) {
-  ClientJson affinities = ClientJson::object();
+  nlohmann::json affinities = nlohmann::json::object();
   for (const auto& [symbol, sums] : node.affinities()->all()) affinities[symbol] = sums;
-  return map_response(ClientJson{{"affinities", std::move(affinities)}, {"node_id", node.id()}});
+  return map_response(
+      nlohmann::json{{"affinities", std::move(affinities)}, {"node_id", node.id()}});
 }
 
 net::HttpResponse affinity(Request request, const Node& node) {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "service/api/answer_text.h"
 #include "service/api/routes.h"
 #include "service/session/observe.h"
 #include "service/session/random_id.h"
@@ -24,25 +25,25 @@ net::HttpResponse refused(const Error& error, std::optional<size_t> index) {
   return detail(400, told);
 }
 
-Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
-
 net::HttpResponse observe_once(const Api& api, Request request, Session& session, Node& node) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
-  Observation observation = read_observation(*body, {"body"}, faults);
+  Observation observation = read_observation(body->root(), kBody, faults);
   if (!faults.empty()) return faults.response();
   const std::lock_guard lock(session.mutex);
   const auto learned = observe(session, node, std::move(observation));
   if (!learned) return refused(learned.error(), std::nullopt);
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
-  return json_response({{"status", "okay"},
-                        {"session_id", session.id},
-                        {"processor_id", session.node},
-                        {"stm_length", session.stm.size()},
-                        {"time", session.time},
-                        {"unique_id", "obs-" + random_id()},
-                        {"auto_learned_pattern", text_or_null(*learned)}});
+  AnswerText answer;
+  answer.begin('{').key("status").text("okay");
+  answer.key("session_id").text(session.id);
+  answer.key("processor_id").text(session.node);
+  answer.key("stm_length").number(session.stm.size());
+  answer.key("time").number(session.time);
+  answer.key("unique_id").text("obs-" + random_id());
+  answer.key("auto_learned_pattern").text_or_null(*learned).end('}');
+  return std::move(answer).response();
 }
 
 // What a sequence changes, to be put back where one of its observations is refused.
@@ -78,14 +79,15 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
-  ObservationSequence sequence = read_sequence(*body, faults);
+  ObservationSequence sequence = read_sequence(body->root(), faults);
   if (!faults.empty()) return faults.response();
 
   const std::lock_guard lock(session.mutex);
   Remembered before(session);
   const size_t initial = session.stm.size();
-  Json results = Json::array();
-  Json learned = Json::array();
+  AnswerText results, learned;
+  results.begin('[');
+  learned.begin('[');
   for (size_t i = 0; i < sequence.observations.size(); ++i) {
     Observation& observation = sequence.observations[i];
     std::string id = std::move(observation.unique_id);
@@ -102,17 +104,17 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
         before.put_back(session);
         return error_response(name.error());
       }
-      learned.push_back(*name);
+      learned.text(*name);
     }
-    if (*by_itself) learned.push_back(**by_itself);
-    results.push_back({{"status", "okay"},
-                       {"sequence_position", i},
-                       {"stm_length", session.stm.size()},
-                       {"time", session.time},
-                       {"unique_id", std::move(id)},
-                       {"auto_learned_pattern", text_or_null(*by_itself)}});
+    if (*by_itself) learned.text(**by_itself);
+    results.begin('{').key("status").text("okay");
+    results.key("sequence_position").number(i);
+    results.key("stm_length").number(session.stm.size());
+    results.key("time").number(session.time);
+    results.key("unique_id").text(id);
+    results.key("auto_learned_pattern").text_or_null(*by_itself).end('}');
   }
-  Json last;
+  std::optional<std::string> last;
   if (sequence.learn_at_end && !session.stm.empty()) {
     const auto name = learn(session, node);
     if (!name) {
@@ -120,18 +122,34 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
       return error_response(name.error());
     }
     last = *name;
-    learned.push_back(*name);
+    learned.text(*name);
   }
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
-  return json_response({{"status", "completed"},
-                        {"processor_id", session.node},
-                        {"observations_processed", sequence.observations.size()},
-                        {"initial_stm_length", initial},
-                        {"final_stm_length", session.stm.size()},
-                        {"results", std::move(results)},
-                        {"auto_learned_patterns", std::move(learned)},
-                        {"final_learned_pattern", std::move(last)},
-                        {"isolated", sequence.clear_stm_between}});
+  AnswerText answer;
+  answer.begin('{').key("status").text("completed");
+  answer.key("processor_id").text(session.node);
+  answer.key("observations_processed").number(sequence.observations.size());
+  answer.key("initial_stm_length").number(initial);
+  answer.key("final_stm_length").number(session.stm.size());
+  answer.key("results").json(std::move(results.end(']')).take());
+  answer.key("auto_learned_patterns").json(std::move(learned.end(']')).take());
+  answer.key("final_learned_pattern").text_or_null(last);
+  answer.key("isolated").flag(sequence.clear_stm_between).end('}');
+  return std::move(answer).response();
+}
+
+net::HttpResponse stm(Request, const Shared& session) {
+  const std::lock_guard lock(session->mutex);
+  AnswerText answer;
+  answer.begin('{').key("stm").begin('[');
+  for (const Event& event : session->stm.values()) {
+    answer.begin('[');
+    for (const std::string& symbol : event) answer.text(symbol);
+    answer.end(']');
+  }
+  answer.end(']').key("session_id").text(session->id);
+  answer.key("length").number(session->stm.size()).end('}');
+  return std::move(answer).response();
 }
 
 Json percept_json(const Session& session) {
@@ -152,12 +170,13 @@ net::HttpResponse learn_now(const Api& api, Session& session, Node& node) {
   const auto name = learn(session, node);
   if (!name) return error_response(name.error());
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
-  return json_response(
-      {{"status", "learned"},
-       {"pattern_name", *name},
-       {"session_id", session.id},
-       {"processor_id", nullptr},
-       {"message", fmt::format("Learned pattern {} from {} events", *name, events)}});
+  AnswerText answer;
+  answer.begin('{').key("status").text("learned");
+  answer.key("pattern_name").text(*name);
+  answer.key("session_id").text(session.id);
+  answer.key("processor_id").null();
+  answer.key("message").text(fmt::format("Learned pattern {} from {} events", *name, events));
+  return std::move(answer.end('}')).response();
 }
 
 net::HttpResponse clear_all(const Api& api, Session& session) {
@@ -211,13 +230,7 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
   api.add_in_background(
       router, Work::learn, "POST", "/sessions/{id}/finalize-training",
       api.for_session([api](Request, Shared session) { return finalize(api, *session); }));
-  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/stm",
-                      [](Request, Shared session) {
-                        const std::lock_guard lock(session->mutex);
-                        return json_response({{"stm", session->stm.values()},
-                                              {"session_id", session->id},
-                                              {"length", session->stm.size()}});
-                      });
+  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/stm", stm);
   api.add_for_session(
       router, Work::other, "POST", "/sessions/{id}/clear-stm",
       [api](Request, Shared session) {

@@ -91,7 +91,7 @@ std::optional<PatternFormat> or_argument(const net::HttpRequest& request, BodyFa
   for (const Known& known : kKnown) {
     if (*argument == known.name) return known.format;
   }
-  faults.add("enum", {"query", "format"}, "Input should be 'jsonl', 'arrow' or 'arrow-file'",
+  faults.add("enum", Place("query") / "format", "Input should be 'jsonl', 'arrow' or 'arrow-file'",
              *argument);
   return std::nullopt;
 }

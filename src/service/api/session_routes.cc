@@ -51,36 +51,37 @@ struct NewSession {
 std::optional<NewSession> read_new_session(const net::HttpRequest& request,
                                            net::HttpResponse& refused) {
   BodyFaults faults;
-  const auto body = parse_body(request.body, faults);
-  if (!body) return refused = faults.response(), std::nullopt;
-  if (!body->is_object()) {
-    faults.add("model_attributes_type", {"body"},
-               "Input should be a valid dictionary or object to extract fields from", *body);
+  const auto document = parse_body(request.body, faults);
+  if (!document) return refused = faults.response(), std::nullopt;
+  const ClientJson body = document->root();
+  if (!body.is_object()) {
+    faults.add("model_attributes_type", kBody,
+               "Input should be a valid dictionary or object to extract fields from", body);
     return refused = faults.response(), std::nullopt;
   }
   const auto field = [&](const char* key) {
-    const auto found = body->find(key);
-    return found != body->end() && !found->is_null() ? Json(*found) : Json();
+    const auto found = body.find(key);
+    return found ? found->copy() : Json();
   };
   const Json node = field("node_id");
-  if (!body->contains("node_id")) {
-    faults.add("missing", {"body", "node_id"}, "Field required", *body);
+  if (!body.find("node_id")) {
+    faults.add("missing", kBody / "node_id", "Field required", body);
   } else if (!node.is_string()) {
-    faults.add("string_type", {"body", "node_id"}, "Input should be a valid string", node);
+    faults.add("string_type", kBody / "node_id", "Input should be a valid string", node);
   }
   Json metadata = field("metadata");
   if (metadata.is_null()) metadata = Json::object();
   if (!metadata.is_object()) {
-    faults.add("dict_type", {"body", "metadata"}, "Input should be a valid dictionary", metadata);
+    faults.add("dict_type", kBody / "metadata", "Input should be a valid dictionary", metadata);
   }
   const Json ttl = field("ttl_seconds");
   if (!ttl.is_null() && !is_seconds(ttl)) {
-    faults.add("int_type", {"body", "ttl_seconds"},
+    faults.add("int_type", kBody / "ttl_seconds",
                "Input should be a valid number of seconds, 0 to 2147483647", ttl);
   }
   const Json config = field("config");
   if (!config.is_null() && !config.is_object()) {
-    faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", config);
+    faults.add("dict_type", kBody / "config", "Input should be a valid dictionary", config);
   }
   if (!faults.empty()) return refused = faults.response(), std::nullopt;
 
@@ -128,19 +129,20 @@ void create_when_open(const Api& api, net::HttpRequest request, net::HttpReply r
 
 net::HttpResponse configure(const Api& api, const net::HttpRequest& request, Session& session) {
   BodyFaults faults;
-  const auto body = parse_body(request.body, faults);
-  if (!body) return faults.response();
-  if (!body->is_object()) {
-    faults.add("dict_type", {"body"}, "Input should be a valid dictionary", *body);
+  const auto document = parse_body(request.body, faults);
+  if (!document) return faults.response();
+  const ClientJson body = document->root();
+  if (!body.is_object()) {
+    faults.add("dict_type", kBody, "Input should be a valid dictionary", body);
     return faults.response();
   }
-  const Json& config = body->contains("config") ? (*body)["config"] : *body;
+  const ClientJson config = body.find("config").value_or(body);
   if (!config.is_object()) {
-    faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", config);
+    faults.add("dict_type", kBody / "config", "Input should be a valid dictionary", config);
     return faults.response();
   }
   const std::lock_guard lock(session.mutex);
-  const SessionConfig::Faults refused = session.config.update(config);
+  const SessionConfig::Faults refused = session.config.update(config.copy());
   if (!refused.empty()) return refused_config(refused);
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response(
@@ -153,7 +155,7 @@ net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Sessio
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ttl);
     if (error != std::errc() || end != text->data() + text->size() || ttl < 1 || ttl > INT32_MAX) {
       BodyFaults faults;
-      faults.add("int_parsing", {"query", "ttl_seconds"},
+      faults.add("int_parsing", Place("query") / "ttl_seconds",
                  "Input should be a valid number of seconds, 1 to 2147483647", *text);
       return faults.response();
     }

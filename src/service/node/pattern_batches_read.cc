@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "service/node/pattern_batches.h"
 #include "service/node/pattern_fields.h"
-#include "service/session/json_shape.h"
 
 namespace hoist::service {
 namespace {
@@ -88,25 +87,25 @@ class RowReader {
   size_t bytes() const { return bytes_; }
 
   // Any value as the JSON that a line would have.
-  Result<ClientJson> value(const Array& array, int64_t i) {
+  Result<nlohmann::json> value(const Array& array, int64_t i) {
     if (Status room = take(1); !room) return room.error();
-    if (array.is_null(i)) return ClientJson();
+    if (array.is_null(i)) return nlohmann::json();
     const Field& field = array.field();
     if (is_text(field)) {
       auto read = text(array, i);
       if (!read) return read.error();
-      return ClientJson(*std::move(read));
+      return nlohmann::json(*std::move(read));
     }
     if (is_map(field)) return map(array, i);
     switch (field.type) {
       case Type::boolean:
-        return ClientJson(array.boolean(i));
+        return nlohmann::json(array.boolean(i));
       case Type::integer:
-        return field.is_signed ? ClientJson(array.signed_integer(i))
-                               : ClientJson(array.unsigned_integer(i));
+        return field.is_signed ? nlohmann::json(array.signed_integer(i))
+                               : nlohmann::json(array.unsigned_integer(i));
       case Type::real:
         if (!std::isfinite(array.real(i))) return wrong("a number is infinite, or none");
-        return ClientJson(array.real(i));
+        return nlohmann::json(array.real(i));
       case Type::structure:
         return structure(array, i);
       default:
@@ -115,8 +114,8 @@ class RowReader {
   }
 
  private:
-  Result<ClientJson> list(const Array& array, int64_t i) {
-    ClientJson list = ClientJson::array();
+  Result<nlohmann::json> list(const Array& array, int64_t i) {
+    nlohmann::json list = nlohmann::json::array();
     const Items items = array.items(i);
     for (int64_t k = items.begin; k < items.end; ++k) {
       auto item = value(array.child(), k);
@@ -126,8 +125,8 @@ class RowReader {
     return list;
   }
 
-  Result<ClientJson> map(const Array& array, int64_t i) {
-    ClientJson map = ClientJson::object();
+  Result<nlohmann::json> map(const Array& array, int64_t i) {
+    nlohmann::json map = nlohmann::json::object();
     const Array& keys = array.child().child(0);
     const Items items = array.items(i);
     for (int64_t k = items.begin; k < items.end; ++k) {
@@ -141,8 +140,8 @@ class RowReader {
     return map;
   }
 
-  Result<ClientJson> structure(const Array& array, int64_t i) {
-    ClientJson object = ClientJson::object();
+  Result<nlohmann::json> structure(const Array& array, int64_t i) {
+    nlohmann::json object = nlohmann::json::object();
     for (const Array& member : array.children()) {
       if (member.is_null(i)) continue;
       auto item = value(member, i);

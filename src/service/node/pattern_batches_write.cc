@@ -5,7 +5,6 @@
 
 #include "arrow/batch_builder.h"
 #include "service/node/pattern_batches.h"
-#include "service/session/json_shape.h"
 #include "service/session/python_text.h"
 
 namespace hoist::service {
@@ -113,13 +112,14 @@ struct PatternBatchWriter::Columns {
   }
 
   void add_metadata(std::string_view text) {
-    const ClientJson kept = text.empty() ? ClientJson() : ClientJson::parse(text, nullptr, false);
+    const nlohmann::json kept =
+        text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
     has_metadata.push_back(kept.is_object() && !kept.empty() ? 1 : 0);
     if (kept.is_object()) {
       for (const auto& [key, value] : kept.items()) {
         key_names.add(key);
         if (value.is_array()) {
-          for (const ClientJson& one : value) item_texts.add(python_text(one));
+          for (const nlohmann::json& one : value) item_texts.add(python_text(one));
         } else {
           item_texts.add(python_text(value));
         }

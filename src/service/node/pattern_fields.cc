@@ -18,12 +18,12 @@ void add_event(Event event, PatternRecord& record) {
   record.events.push_back(std::move(event));
 }
 
-Status read_emotives(const ClientJson& value, PatternRecord& record) {
-  const ClientJson list = value.is_object() ? ClientJson::array({value}) : value;
+Status read_emotives(const nlohmann::json& value, PatternRecord& record) {
+  const nlohmann::json list = value.is_object() ? nlohmann::json::array({value}) : value;
   const auto fault =
       fail(ErrorCode::invalid_argument, "\"emotives\" is no object of numbers and no list of such");
   if (!list.is_array()) return fault;
-  for (const ClientJson& entry : list) {
+  for (const nlohmann::json& entry : list) {
     if (!entry.is_object()) return fault;
     std::map<std::string, double> sorted;
     for (const auto& [name, number] : entry.items()) {
@@ -35,14 +35,14 @@ Status read_emotives(const ClientJson& value, PatternRecord& record) {
   return {};
 }
 
-Status read_metadata(const ClientJson& value, PatternRecord& record) {
+Status read_metadata(const nlohmann::json& value, PatternRecord& record) {
   if (!value.is_object()) return fail(ErrorCode::invalid_argument, "\"metadata\" is no object");
   for (const auto& [key, item] : value.items()) {
     if (!item.is_array()) {
       record.metadata[key].insert(python_text(item));
       continue;
     }
-    for (const ClientJson& one : item) record.metadata[key].insert(python_text(one));
+    for (const nlohmann::json& one : item) record.metadata[key].insert(python_text(one));
   }
   return {};
 }

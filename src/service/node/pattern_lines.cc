@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "service/node/pattern_fields.h"
-#include "service/session/json_shape.h"
+#include "service/session/client_json.h"
 
 namespace hoist::service {
 namespace {
@@ -17,14 +17,17 @@ using Json = nlohmann::ordered_json;
 Error wrong(std::string_view what) { return fail(ErrorCode::invalid_argument, std::string(what)); }
 
 Status read_events(const ClientJson& list, PatternRecord& record) {
-  const auto fault = wrong("\"events\" is no list of lists of strings");
-  if (!list.is_array()) return fault;
-  for (const ClientJson& event : list) {
-    if (!event.is_array()) return fault;
+  const auto fault = [] { return wrong("\"events\" is no list of lists of strings"); };
+  if (!list.is_array()) return fault();
+  record.events.reserve(list.items().size());
+  for (const ClientJson event : list.items()) {
+    if (!event.is_array()) return fault();
     Event read;
-    for (const ClientJson& symbol : event) {
-      if (!symbol.is_string()) return fault;
-      read.push_back(symbol.get<std::string>());
+    read.reserve(event.items().size());
+    for (const ClientJson symbol : event.items()) {
+      const auto text = symbol.string();
+      if (!text) return fault();
+      read.emplace_back(*text);
     }
     add_event(std::move(read), record);
   }
@@ -44,7 +47,7 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
       list.push_back(std::move(object));
     }
   }
-  if (const ClientJson kept = ClientJson::parse(metadata, nullptr, false);
+  if (const auto kept = nlohmann::json::parse(metadata, nullptr, false);
       kept.is_object() && !kept.empty()) {
     line["metadata"] = kept;
   }
@@ -52,32 +55,40 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
 }
 
 Result<PatternRecord> parse_pattern_line(std::string_view line) {
-  if (const char* fault = check_json_shape(line)) return wrong(fault);
-  const ClientJson json = ClientJson::parse(line, nullptr, false);
+  constexpr std::string_view kNeither = "no JSON object, and no list of events";
+  JsonDocument document;
+  if (const auto fault = document.parse(line)) {
+    return wrong(fault->kind == JsonFault::Kind::shape ? fault->shape : kNeither);
+  }
+  const ClientJson json = document.root();
   PatternRecord record;
   if (json.is_array()) {
     if (Status read = read_events(json, record); !read) return read.error();
     return record;
   }
-  if (!json.is_object()) return wrong("no JSON object, and no list of events");
+  if (!json.is_object()) return wrong(kNeither);
   const auto events = json.find("events");
-  if (events == json.end()) return wrong("\"events\" is missing");
+  if (!events) return wrong("\"events\" is missing");
   if (Status read = read_events(*events, record); !read) return read.error();
-  if (const auto name = json.find("name"); name != json.end()) {
-    if (!name->is_string()) return wrong("\"name\" is no string");
-    record.name = name->get<std::string>();
+  if (const auto name = json.find("name")) {
+    const auto text = name->string();
+    if (!text) return wrong("\"name\" is no string");
+    record.name = *text;
   }
-  if (const auto frequency = json.find("frequency"); frequency != json.end()) {
-    if (!frequency->is_number_unsigned() || *frequency < 1U || *frequency > UINT32_MAX) {
+  if (const auto frequency = json.find("frequency")) {
+    const auto number = frequency->whole();
+    if (!number || *number < 1 || *number > UINT32_MAX) {
       return wrong("\"frequency\" is no whole number from 1 on");
     }
-    record.frequency = frequency->get<uint32_t>();
+    record.frequency = static_cast<uint32_t>(*number);
   }
-  if (const auto emotives = json.find("emotives"); emotives != json.end()) {
-    if (Status read = read_emotives(*emotives, record); !read) return read.error();
+  if (const auto emotives = json.find("emotives")) {
+    if (Status read = read_emotives(nlohmann::json(emotives->copy()), record); !read)
+      return read.error();
   }
-  if (const auto metadata = json.find("metadata"); metadata != json.end()) {
-    if (Status read = read_metadata(*metadata, record); !read) return read.error();
+  if (const auto metadata = json.find("metadata")) {
+    if (Status read = read_metadata(nlohmann::json(metadata->copy()), record); !read)
+      return read.error();
   }
   return record;
 }

@@ -12,14 +12,15 @@
 namespace hoist::service {
 namespace {
 
-std::string future_json(const match::FuturePotential& future, const match::Index& index) {
-  std::string out = "{\"future\": [";
+void append_future(std::string& out, const match::FuturePotential& future,
+                   const match::Index& index) {
+  out += "{\"future\": [";
   size_t at = 0;
   for (const uint16_t size : future.event_sizes) {
     out += at == 0 ? "[" : ", [";
     for (size_t i = 0; i < size; ++i, ++at) {
       if (i > 0) out += ", ";
-      out += match::json_string(index.symbol(future.symbols[at]));
+      match::append_json_string(out, index.symbol(future.symbols[at]));
     }
     out += "]";
   }
@@ -28,7 +29,6 @@ std::string future_json(const match::FuturePotential& future, const match::Index
                  "\"total_weighted_frequency\": {}}}",
                  match::json_number(future.aggregate_potential), future.supporting_patterns,
                  match::json_number(future.total_weighted_frequency));
-  return out;
 }
 
 // What a session asks for, as the index takes it.
@@ -61,13 +61,13 @@ Predictions write(const match::Prediction& prediction, const match::PatternText&
   answer.predictions = "[";
   for (const match::Record& record : prediction.records) {
     if (answer.predictions.size() > 1) answer.predictions += ", ";
-    answer.predictions += match::record_json(record, state, index);
+    match::append_record_json(answer.predictions, record, state, index);
   }
   answer.predictions += "]";
   answer.future_potentials = "[";
   for (const match::FuturePotential& future : prediction.futures) {
     if (answer.future_potentials.size() > 1) answer.future_potentials += ", ";
-    answer.future_potentials += future_json(future, index);
+    append_future(answer.future_potentials, future, index);
   }
   answer.future_potentials += "]";
   return answer;

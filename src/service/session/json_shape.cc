@@ -1,15 +1,11 @@
 #include "service/session/json_shape.h"
 
+#include <cstdint>
+
 namespace hoist::service {
-namespace {
-
-constexpr int kMostDepth = 64;
-constexpr size_t kMostValues = 2'000'000;  // each takes up to 100 bytes of memory
-
-}  // namespace
 
 const char* check_json_shape(std::string_view text) {
-  int depth = 0;
+  int64_t depth = 0;
   size_t values = 0;
   bool in_text = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -23,8 +19,8 @@ const char* check_json_shape(std::string_view text) {
     if (c == '[' || c == '{') ++depth;
     if (c == ']' || c == '}') --depth;
     if (c == '[' || c == '{' || c == ',') ++values;
-    if (depth > kMostDepth) return "it is deeper than 64 levels";
-    if (values > kMostValues) return "it has more than two million values";
+    if (depth > int64_t{kMostJsonDepth}) return "it is deeper than 64 levels";
+    if (values > kMostJsonValues) return "it has more than two million values";
   }
   return nullptr;
 }

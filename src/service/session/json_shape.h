@@ -1,14 +1,13 @@
-// JSON of clients, before and while it is parsed.
+// What JSON of others is looked at for before and while it is parsed.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstddef>
 #include <string_view>
 
 namespace hoist::service {
 
-// What a client sent. Its objects are maps: those of ordered_json look a key up one by one, which
-// many keys turn into minutes.
-using ClientJson = nlohmann::json;
+constexpr size_t kMostJsonDepth = 64;
+constexpr size_t kMostJsonValues = 2'000'000;  // each takes up to 100 bytes of memory
 
 // Why a text is not parsed, so that a small one cannot ask for much memory or a deep stack: it is
 // deeper than 64 levels, or has more than two million values. Null where nothing is wrong.

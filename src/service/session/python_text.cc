@@ -9,6 +9,8 @@
 namespace hoist::service {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // repr() of a string: that of a list of a list of it, without the brackets.
 std::string quoted(const std::string& text) {
   match::PatternText pattern;
@@ -25,21 +27,17 @@ std::string number_text(double value) {
   return match::json_number(value);
 }
 
-template <typename Value>
-std::string text_of(const Value& value);
-
-template <typename Value>
-std::string inner(const Value& value) {
-  if (value.is_string()) return quoted(value.template get_ref<const std::string&>());
-  return text_of(value);
+std::string inner(const Json& value) {
+  return value.is_string() ? quoted(value.get_ref<const std::string&>()) : python_text(value);
 }
 
-template <typename Value>
-std::string text_of(const Value& value) {
-  if (value.is_string()) return value.template get<std::string>();
-  if (value.is_boolean()) return value.template get<bool>() ? "True" : "False";
+}  // namespace
+
+std::string python_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   if (value.is_null()) return "None";
-  if (value.is_number_float()) return number_text(value.template get<double>());
+  if (value.is_number_float()) return number_text(value.get<double>());
   if (value.is_number()) return value.dump();
   std::string text = value.is_array() ? "[" : "{";
   const char* comma = "";
@@ -51,10 +49,5 @@ std::string text_of(const Value& value) {
   }
   return text += value.is_array() ? "]" : "}";
 }
-
-}  // namespace
-
-std::string python_text(const nlohmann::ordered_json& value) { return text_of(value); }
-std::string python_text(const nlohmann::json& value) { return text_of(value); }
 
 }  // namespace hoist::service

@@ -8,6 +8,5 @@ namespace hoist::service {
 
 // "text" as it is; True, None, 1.0, 1e+16; ['a', 1] and {'k': 'v'} with Python's quotes inside.
 std::string python_text(const nlohmann::ordered_json& value);
-std::string python_text(const nlohmann::json& value);
 
 }  // namespace hoist::service
