@@ -1,7 +1,8 @@
 -- Requests of one kind for wrk, over sessions in turn. By the environment:
 -- WRK_KIND: predict, observe, sequence, learn, bulk or count; WRK_SESSIONS: a file with an id a line;
 -- WRK_BODIES: a file with a body a line (bulk, sequence); WRK_DELAY: milliseconds that a connection
--- waits before a request. The last line of the output is JSON.
+-- waits before a request, on average: exponentially distributed, so that connections which do not
+-- know of each other do not ask all at once. The last line of the output is JSON.
 
 local function lines_of(name)
   local lines = {}
@@ -51,7 +52,11 @@ function request()
 end
 
 if wait > 0 then
-  function delay() return wait end
+  -- wrk takes whole milliseconds; what is rounded at random keeps the mean.
+  function delay()
+    local drawn = -wait * math.log(1 - math.random())
+    return math.floor(drawn + math.random())
+  end
 end
 
 function done(summary, latency, requests)

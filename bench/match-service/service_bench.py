@@ -175,8 +175,9 @@ class Bench:
 
     def learning(self, predictions_a_second, sessions):
         """Learns for as long as predictions run at half of their rate."""
+        # A connection waits for its answer, too: some milliseconds of the time between two requests.
         half = predictions_a_second / 2
-        wait = max(1, round(64 / half * 1000))
+        wait = max(1, 64 / half * 1000 - 1)
         load = self.wrk("predict", 64, WRK_SESSIONS=sessions, WRK_DELAY=str(wait))
         learner = self.server.client().session("shop")
         times = []
