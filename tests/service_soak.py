@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Hours of random sessions against `hoist match serve`, compared with a model, with restarts and kills between.
 
-    tests/service_soak.py [SECONDS] [--seed N]      60 seconds unless given; scripts/soak takes a day
+    tests/service_soak.py [SECONDS] [--seed N] [--restart-within S]   60 seconds unless given; scripts/soak takes a day
 
-Some threads, each with a node and sessions of its own, observe, learn, predict, forget, clear and copy. Each answer is
+Some threads, each with a node and sessions of its own, observe, learn, predict, clear, copy, and delete
+their node. Each answer is
 compared with what the thread remembers. Every so often the server is ended or killed and started again: all that was
 answered has to be there. Memory and open files are printed once a minute; both must level off."""
 
@@ -92,7 +93,8 @@ class Worker(threading.Thread):
             model.session, model.stm = answer["session_id"], []
             self.settle()
         for _ in range(50):
-            self.step()
+            if model.session is not None:
+                self.step()
 
     def settle(self):
         """After a restart: asks for what was under way, and that all else is there."""
@@ -105,8 +107,11 @@ class Worker(threading.Thread):
         model.unsure.clear()
         check(found == model.patterns, f"{model.node}: {len(found)} patterns, {len(model.patterns)} were learned")
 
+    def node_path(self):
+        return f"/nodes/{urllib.parse.quote(self.model.node, safe='')}"
+
     def read_all(self):
-        text = self.ask("GET", f"/nodes/{urllib.parse.quote(self.model.node, safe='')}/patterns")
+        text = self.ask("GET", self.node_path() + "/patterns")
         lines = map(json.loads, text.splitlines())
         return {tuple(map(tuple, line["events"])): line["frequency"] for line in lines}
 
@@ -139,19 +144,32 @@ class Worker(threading.Thread):
             check(answer["stm"] == model.stm, answer, model.stm)
             self.ask("POST", path + "/clear-stm", {})
             model.stm = []
-        elif chance < 0.995:
+        elif chance < 0.99:
             check(self.read_all() == model.patterns, model.node)
+        elif chance < 0.995:
+            copies = self.node_path() + "/snapshots"
+            copy = f"{copies}/{self.ask('POST', copies)['snapshot']}"
+            answer = self.ask("POST", copy + "/restore")
+            check(answer["patterns"] == len(model.patterns), answer)
+            check(self.read_all() == model.patterns, model.node)
+            self.ask("DELETE", copy)
         elif len(model.patterns) > 2000:
             model.unsure.update(model.patterns)
-            self.ask("POST", path + "/clear-all", {})
+            if model.chance.random() < 0.5:
+                self.ask("POST", path + "/clear-all", {})
+            else:
+                answer = self.ask("DELETE", self.node_path() + "?sessions=end")
+                check(answer["sessions_ended"] >= 1, answer)
+                model.session = None
             model.unsure.clear()
             model.patterns.clear()
             model.stm = []
 
 
 class Soak:
-    def __init__(self, seed, folder):
+    def __init__(self, seed, restart_within, folder):
         self.seed = seed
+        self.restart_within = restart_within
         self.folder = folder
         self.ended = threading.Event()
         self.serving = threading.Lock()
@@ -169,7 +187,8 @@ class Soak:
         for worker in workers:
             worker.start()
         end, said, restarts = time.monotonic() + seconds, time.monotonic(), 0
-        while time.monotonic() < end and not self.ended.wait(min(chance.uniform(2, 20), seconds / 4)):
+        while time.monotonic() < end and not self.ended.wait(
+                min(chance.uniform(2, self.restart_within), seconds / 4)):
             self.restart(chance.choice((signal.SIGTERM, signal.SIGKILL)))
             restarts += 1
             if time.monotonic() - said >= 60:
@@ -192,10 +211,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("seconds", type=float, nargs="?", default=60)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--restart-within", type=float, default=20, metavar="S",
+                        help="the server is ended or killed after 2 to S seconds")
     options = parser.parse_args()
     print(f"service_soak: seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="hoist-soak-") as folder:
-        Soak(options.seed, pathlib.Path(folder) / "data").run(options.seconds)
+        Soak(options.seed, options.restart_within, pathlib.Path(folder) / "data").run(options.seconds)
 
 
 if __name__ == "__main__":

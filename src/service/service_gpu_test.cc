@@ -26,8 +26,9 @@ TEST_F(ServiceGpuTest, TellsOfTheMemoryOfTheGpusThatItUses) {
   EXPECT_EQ(json("GET", "/live")["gpus"], Json::array());
   EXPECT_EQ(json("GET", "/live")["nodes"][0]["device_memory_bytes"], Json({{"cuda:0", 0}}));
   constexpr uint32_t kPatterns = match::kLargeSegment + 1000;
+  ASSERT_TRUE(node->index()->begin_bulk());  // one segment
   for (uint32_t i = 1; i < kPatterns; ++i) learn(i);
-  ASSERT_TRUE(node->index()->sync());
+  ASSERT_TRUE(node->index()->end_bulk());
   observe_all(session(), {{"a"}});
   const Json live = json("GET", "/live");
   ASSERT_EQ(live["gpus"].size(), 1U);
