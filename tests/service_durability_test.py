@@ -93,17 +93,19 @@ class Restarts(ServiceCase):
         session = server.client().session()
         for i in range(200):
             session.teach(["a"], ["b"], [f"{i}"])
-        body = {"node_id": "shop", "states": [[["a"], ["b"]]] * 500,
+        body = {"node_id": "shop", "states": [[["a"], ["b"]]] * 2000,
                 "config": {"max_predictions": 20}}
         answers = []
         thread = threading.Thread(
             target=lambda: answers.append(server.client().post("/predictions", body)))
         thread.start()
-        time.sleep(0.05)
+        watcher = server.client()
+        while not answers and watcher.get("/concurrency")[1]["current"]["concurrent_requests"] < 2:
+            time.sleep(0.001)
         self.assertEqual(server.end(), 0)
         thread.join()
         self.assertEqual(answers[0][0], 200)
-        self.assertEqual(len(answers[0][1]["results"]), 500)
+        self.assertEqual(len(answers[0][1]["results"]), 2000)
 
 
 class Killed(ServiceCase):

@@ -65,8 +65,8 @@ struct IndexOptions {
   // Standing memory above which opening fails and learning is refused, with `exhausted`.
   uint64_t max_memory = UINT64_MAX;
   // Once so many patterns are recent they are laid out as a segment, in memory and in the
-  // background; 0: only by a sync. A query takes 60 times as long for a recent pattern as for one in
-  // a segment.
+  // background; 0: only by a sync. A query takes 60 times as long for a recent pattern as for one
+  // in a segment.
   uint32_t recent_patterns = 512;
   // A sync begins by itself once so many patterns were learned since the last, and so long after
   // it while any was; 0: it does not.

@@ -106,8 +106,8 @@ Result<std::optional<std::string>> SideStore::get(std::string_view key) const {
 }
 
 Status SideStore::write(const Batch& batch) {
-  const std::lock_guard lock(state_->writing);
   const std::shared_lock open(state_->opening);
+  const std::lock_guard lock(state_->writing);
   if (state_->broken) return state_->refused();
   const rocksdb::Status written = state_->database->Write(state_->write, &batch.state_->batch);
   if (written.ok()) return {};

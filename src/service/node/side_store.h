@@ -48,6 +48,7 @@ class SideStore {
   bool is_broken() const;
   Status mend();
   // Calls visit(rest of the key, value) for the keys that begin with `prefix`, in their order.
+  // `visit` asks nothing of the store: mend() may wait between.
   Status scan(std::string_view prefix,
               const std::function<void(std::string_view, std::string_view)>& visit) const;
 

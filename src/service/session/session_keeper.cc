@@ -1,6 +1,6 @@
 #include "service/session/session_keeper.h"
 
-#include <optional>
+#include <deque>
 
 #include "base/log.h"
 #include "service/node/node_keys.h"
@@ -10,29 +10,28 @@
 namespace hoist::service {
 namespace {
 
-// Changes of many sessions, written some at a time.
+// Changes of many sessions that a scan finds, written after it, some at a time.
 class ManyChanges {
  public:
   explicit ManyChanges(SideStore& store) : store_(store) {}
 
   // `change` puts all that is to be written of a session into the batch.
   template <typename Change>
-  Status add(const Change& change) {
-    constexpr size_t kSessions = 256;
-    if (!batch_) batch_.emplace();
-    change(*batch_);
-    return ++sessions_ % kSessions == 0 ? write() : Status();
+  void add(const Change& change) {
+    constexpr size_t kTogether = 256;
+    if (sessions_++ % kTogether == 0) batches_.emplace_back();
+    change(batches_.back());
   }
   Status write() {
-    if (!batch_) return {};
-    Status written = store_.write(*batch_);
-    batch_.reset();
-    return written;
+    for (const SideStore::Batch& batch : batches_) {
+      if (Status written = store_.write(batch); !written) return written;
+    }
+    return {};
   }
 
  private:
   SideStore& store_;
-  std::optional<SideStore::Batch> batch_;
+  std::deque<SideStore::Batch> batches_;
   size_t sessions_ = 0;
 };
 
@@ -84,14 +83,13 @@ Status SessionKeeper::restore(SessionTable& table) {
 
 Status SessionKeeper::restore_entries(SessionTable& table) {
   ManyChanges ended(*store_);
-  Status done;
   SessionEntries entries;
   const auto end_session = [&] {
     if (entries.entries.empty()) return;
     if (auto session = alive(entries.read(), entries.id)) {
       table.restore(std::move(session));
-    } else if (done) {
-      done = ended.add([&](SideStore::Batch& batch) { entries.remove(batch); });
+    } else {
+      ended.add([&](SideStore::Batch& batch) { entries.remove(batch); });
     }
     entries.entries.clear();
   };
@@ -106,18 +104,15 @@ Status SessionKeeper::restore_entries(SessionTable& table) {
   });
   if (!read) return read;
   end_session();
-  if (!done) return done;
   return ended.write();
 }
 
 Status SessionKeeper::restore_records(SessionTable& table) {
   ManyChanges changes(*store_);
-  Status done;
   Status read =
       store_->scan(keys::kSessionRecord, [&](std::string_view id, std::string_view bytes) {
-        if (!done) return;
         const auto session = alive(decode_session_record(bytes), id);
-        done = changes.add([&](SideStore::Batch& batch) {
+        changes.add([&](SideStore::Batch& batch) {
           batch.remove(keys::kSessionRecord + std::string(id));
           if (session == nullptr) return;
           session->kept_expires_ms = session->expires_ms.load();
@@ -126,7 +121,6 @@ Status SessionKeeper::restore_records(SessionTable& table) {
         if (session != nullptr) table.restore(session);
       });
   if (!read) return read;
-  if (!done) return done;
   return changes.write();
 }
 
