@@ -116,6 +116,24 @@ TEST_F(NodesTest, SnapshotsStayAndBringItBack) {
   EXPECT_EQ(ask("POST", "/nodes/node/snapshots/" + copy + "/restore").status, 404);
 }
 
+TEST_F(NodesTest, SnapshotsAreMadeWhileOthersAreDeleted) {
+  learn_all("node", {{"x"}, {"y"}});
+  std::atomic<bool> ends = false;
+  std::thread maker([&] {
+    while (!ends) {
+      const auto made = ask("POST", "/nodes/node/snapshots");
+      EXPECT_TRUE(made.status == 200 || made.status == 503) << made.body;
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    const auto deleted =
+        ask("DELETE", "/nodes/node", {}, {{"sessions", "end"}, {"snapshots", "delete"}});
+    EXPECT_TRUE(deleted.status == 200 || deleted.status == 404) << deleted.body;
+  }
+  ends = true;
+  maker.join();
+}
+
 // What is answered by 200 is learned by the node that is there or was there; nothing is written for
 // one that is gone.
 TEST_F(NodesTest, AreDeletedAndClearedWhileOthersLearnInThem) {

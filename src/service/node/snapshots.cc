@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -14,6 +15,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "service/node/node_keys.h"
 #include "service/session/random_id.h"
 
 namespace hoist::service {
@@ -88,7 +90,9 @@ Result<Snapshot> Snapshots::make(const Node& node) const {
   };
   if (Status written = write_all(); !written) {
     ::unlink(unfinished.c_str());
-    return written.error();
+    if (written.error().system_errno != ENOENT) return written.error();
+    return fail(ErrorCode::unavailable,
+                fmt::format("the snapshots of node {} were deleted meanwhile", node.id()));
   }
   return snapshot;
 }
@@ -114,8 +118,14 @@ Status Snapshots::remove(const std::string& node, const std::string& name) const
 }
 
 Status Snapshots::remove_all(const std::string& node) const {
+  // Elsewhere first: one that is being made there meanwhile is not in the way.
+  const std::string unfinished = folder_ + kUnfinished;
+  const std::string doomed = unfinished + "/" + random_id();
   std::error_code error;
-  std::filesystem::remove_all(node_folder(node), error);
+  std::filesystem::create_directories(unfinished, error);
+  std::filesystem::rename(node_folder(node), doomed, error);
+  if (error == std::errc::no_such_file_or_directory) return {};
+  if (!error) std::filesystem::remove_all(doomed, error);
   if (!error) return {};
   return fail(ErrorCode::io,
               fmt::format("cannot remove {}: {}", node_folder(node), error.message()));
