@@ -2,6 +2,7 @@
 """`hoist match serve` that is stopped, killed under load, or has no room on its disk."""
 
 import http.client
+import contextlib
 import json
 import os
 import random
@@ -247,6 +248,44 @@ class FullDisk(ServiceCase):
             names.append(answer["final_learned_pattern"])
         self.fail("the disk was never full")
 
+    def test_durable_sessions_on_a_full_disk(self):
+        mounted = self.small_disk("24m")
+        server = self.serve("--sessions", "durable", folder=mounted / "store")
+        session, filler = server.client().session(), mounted / "filler"
+        with open(filler, "wb", buffering=0) as file:
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(1 << 14))
+        client, told = session.client, []
+        for i in range(5000):
+            status, answer = client.post(f"{session.path}/observe", {"strings": [f"w{i}" + 300 * "y"]})
+            if status != 200:
+                self.assertIn(status, (500, 503, 507), answer)
+                break
+            told.append([f"w{i}" + 300 * "y"])
+        else:
+            self.fail("the disk was never full")
+        # Others fail, too, and nothing else happens to the service.
+        for i in range(20):
+            self.assertIn(client.post("/sessions", {"node_id": f"node {i}"})[0], (500, 503, 507))
+        self.assertEqual(client.get("/health")[0], 200)
+        # What was refused is not there, neither now nor later.
+        self.assertEqual(session.stm(), told[-1000:])
+        filler.unlink()
+        self.takes_writes_again(server, [])
+        client = self.serve("--sessions", "durable", folder=server.folder).client()
+        self.assertEqual(client.get(f"{session.path}/stm")[1]["stm"], told[-1000:])
+
+    def small_disk(self, size):
+        mounted = self.folder / "small"
+        mounted.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(mounted)],
+                              capture_output=True, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"no tmpfs can be mounted: {done.stderr.decode().strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(mounted)], check=False)
+        return mounted
+
     def still_there(self, client, names):
         self.assertGreater(len(names), 0)
         for name in names:
@@ -254,13 +293,7 @@ class FullDisk(ServiceCase):
             self.assertEqual(answer["pattern"]["status"], "okay")
 
     def test_refuses_and_keeps_what_it_has(self):
-        mounted = self.folder / "small"
-        mounted.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(mounted)],
-                              capture_output=True, check=False)
-        if done.returncode != 0:
-            self.skipTest(f"no tmpfs can be mounted: {done.stderr.decode().strip()}")
-        self.addCleanup(subprocess.run, ["umount", "-l", str(mounted)], check=False)
+        mounted = self.small_disk("8m")
         server = self.serve(folder=mounted / "store")
         names = self.full_until_refused(server)
         client = server.client()

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "match/store/database_log.h"
+
 namespace hoist::match::layout {
 namespace {
 
@@ -79,8 +81,7 @@ rocksdb::Options database_options() {
   // Without, an index of one pattern takes 75 MB of the disk for as long as it is open.
   result.allow_fallocate = false;
   result.compression = rocksdb::kLZ4Compression;
-  result.keep_log_file_num = 2;
-  result.max_log_file_size = size_t{1} << 20;
+  result.info_log = database_log();
   result.info_log_level = rocksdb::WARN_LEVEL;
   result.stats_dump_period_sec = 0;
   // It takes a damaged record for the end of the log, as it must where a power cut left zeros

@@ -11,6 +11,7 @@
 #include <shared_mutex>
 
 #include "base/writer_first_mutex.h"
+#include "match/store/database_log.h"
 
 namespace hoist::service {
 namespace {
@@ -67,7 +68,8 @@ struct SideStore::State {
     options.create_if_missing = true;
     options.write_buffer_size = size_t{4} << 20;
     options.max_open_files = 64;
-    options.keep_log_file_num = 2;
+    options.info_log = match::database_log();
+    options.info_log_level = rocksdb::WARN_LEVEL;
     options.allow_fallocate = false;  // else an empty one takes megabytes
     rocksdb::DB* opened = nullptr;
     const rocksdb::Status status = rocksdb::DB::Open(options, path, &opened);
