@@ -78,6 +78,19 @@ class Restarts(ServiceCase):
         self.assertEqual([node["node_id"] for node in client.get("/nodes")[1]["nodes"]], ["kept"])
         self.assertEqual(len(os.listdir(f"{server.folder}/nodes")), 1)
 
+    def test_an_end_keeps_the_time_of_sessions(self):
+        server = self.serve("--sessions", "durable")
+        client = server.client()
+        status, made = client.post("/sessions", {"node_id": "shop", "ttl_seconds": 1000})
+        self.assertEqual(status, 200)
+        time.sleep(1.1)  # less than an eighth
+        path = f"/sessions/{made['session_id']}"
+        client.get(path + "/stm")
+        before = client.get(path)[1]["expires_at"]
+        self.assertEqual(server.end(), 0)
+        client = self.serve("--sessions", "durable", "--fixed-ttl").client()
+        self.assertEqual(client.get(path)[1]["expires_at"], before)
+
     def test_cleared_stays_cleared(self):
         server = self.serve()
         session = server.client().session()
@@ -269,8 +282,12 @@ class FullDisk(ServiceCase):
         for i in range(20):
             self.assertIn(client.post("/sessions", {"node_id": f"node {i}"})[0], (500, 503, 507))
         self.assertEqual(client.get("/health")[0], 200)
-        # What was refused is not there, neither now nor later.
+        # What was refused is not done, neither now nor later.
+        self.assertIn(client.ask("DELETE", session.path)[0], (500, 503, 507))
+        self.assertEqual(client.post(f"{session.path}/config", {"max_predictions": 7})[0], 500)
+        self.assertEqual(client.post(f"{session.path}/clear-stm")[0], 500)
         self.assertEqual(session.stm(), told[-1000:])
+        self.assertNotEqual(client.get(f"{session.path}/config")[1]["config"]["max_predictions"], 7)
         filler.unlink()
         self.takes_writes_again(server, [])
         client = self.serve("--sessions", "durable", folder=server.folder).client()
@@ -327,7 +344,9 @@ class FullDisk(ServiceCase):
         names = [*names, answer["pattern_name"]]
         self.still_there(server.client(), names)
         server.end(signal.SIGKILL)
-        self.still_there(self.serve(folder=server.folder).client(), names)
+        server = self.serve(folder=server.folder)
+        self.still_there(server.client(), names)
+        server.end()
 
     def test_limited_files(self):
         def limit():

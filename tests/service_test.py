@@ -211,6 +211,19 @@ class Observing(SharedServerCase):
         self.assertTrue(first[0].startswith("VCTR|"))
         self.assertEqual(first, second, "vectors of an observation are summed")
 
+    def test_a_refused_observation_leaves_nothing(self):
+        session = self.session()
+        session.observe("a", vectors=[[1, 2]], emotives={"joy": 1.0}, metadata={"k": "v"})
+        before = [session.ask("GET", what) for what in ("/stm", "/percept-data")]
+        status, _ = self.client.post(f"{session.path}/observe", {
+            "strings": ["b"], "vectors": [[1, 2], [1, 2, 3]], "emotives": {"joy": 3.0}, "metadata": {"k": "w"}})
+        self.assertEqual(status, 400)
+        self.assertEqual([session.ask("GET", what) for what in ("/stm", "/percept-data")], before)
+        self.assertEqual(session.ask("POST", "/observe", {"strings": ["c"]})["time"], 2)
+        name = session.learn()
+        found = self.client.get(f"/pattern/{name}?node_id={self.node}")[1]["pattern"]["pattern"]
+        self.assertEqual((found["emotives"], found["metadata"]), ([{"joy": 1.0}], {"k": ["v"]}))
+
     def test_dimensions(self):
         session = self.session()
         session.observe("a", vectors=[[1.0, 2.0]])

@@ -37,6 +37,8 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   return service;
 }
 
+Service::~Service() { keeper_.keep_times(sessions_); }
+
 void Service::add_routes(net::HttpRouter& router) {
   add_monitoring_routes(router, *monitor_, options_.threads);
   const Api api{sessions_,  *nodes_,     *monitor_,  events_,  keeper_,

@@ -37,6 +37,8 @@ class Service {
   // Makes the folder where it is missing. `unavailable` where another process serves it.
   static Result<std::unique_ptr<Service>> open(const ServiceOptions& options);
 
+  ~Service();
+
   void add_routes(net::HttpRouter& router);
   // Open connections, for the metrics.
   void count_connections(std::function<uint64_t()> count) { connections_ = std::move(count); }

@@ -7,6 +7,7 @@
 #include "service/api/routes.h"
 #include "service/session/observe.h"
 #include "service/session/random_id.h"
+#include "service/session/session_memory.h"
 
 namespace hoist::service {
 namespace {
@@ -46,35 +47,6 @@ net::HttpResponse observe_once(const Api& api, Request request, Session& session
   return std::move(answer).response();
 }
 
-// What a sequence changes, to be put back where one of its observations is refused.
-struct Remembered {
-  explicit Remembered(const Session& session)
-      : stm(session.stm),
-        emotives(session.emotives),
-        metadata_seen(session.metadata_seen),
-        vectors(session.vectors),
-        time(session.time),
-        last(session.last),
-        last_state(session.last_state) {}
-  void put_back(Session& session) {
-    session.stm = std::move(stm);
-    session.emotives = std::move(emotives);
-    session.metadata_seen = std::move(metadata_seen);
-    session.vectors = std::move(vectors);
-    session.time = time;
-    session.last = std::move(last);
-    session.last_state = std::move(last_state);
-  }
-
-  NumberedList<Event> stm;
-  NumberedList<match::Emotives> emotives;
-  NumberedList<Json> metadata_seen;
-  NumberedList<std::vector<double>> vectors;
-  int64_t time;
-  std::shared_ptr<const Observation> last;
-  std::optional<NumberedList<Event>> last_state;
-};
-
 net::HttpResponse observe_sequence(const Api& api, Request request, Session& session, Node& node) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
@@ -83,7 +55,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   if (!faults.empty()) return faults.response();
 
   const std::lock_guard lock(session.mutex);
-  Remembered before(session);
+  SessionMemory before(session);
   const size_t initial = session.stm.size();
   AnswerText results, learned;
   results.begin('[');
@@ -95,13 +67,13 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
     if (sequence.clear_stm_between && i > 0) session.stm.clear();
     const auto by_itself = observe(session, node, std::move(observation));
     if (!by_itself) {
-      before.put_back(session);
+      std::move(before).put_back(session);
       return refused(by_itself.error(), i);
     }
     if (sequence.learn_after_each && !session.stm.empty()) {
       const auto name = learn(session, node);
       if (!name) {
-        before.put_back(session);
+        std::move(before).put_back(session);
         return error_response(name.error());
       }
       learned.text(*name);
@@ -118,7 +90,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   if (sequence.learn_at_end && !session.stm.empty()) {
     const auto name = learn(session, node);
     if (!name) {
-      before.put_back(session);
+      std::move(before).put_back(session);
       return error_response(name.error());
     }
     last = *name;

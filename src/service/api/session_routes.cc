@@ -171,10 +171,12 @@ net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Sessio
 }  // namespace
 
 Result<bool> Api::end_session(std::string_view id, const char* reason) const {
-  const std::shared_ptr<Session> session = sessions.remove(id);
+  const std::shared_ptr<Session> session = sessions.peek(id);
   if (session == nullptr) return false;
-  events.session_destroyed(*session, reason);
+  // One that is still written would come back with the next start.
   if (Status forgotten = keeper.forget(*session); !forgotten) return forgotten.error();
+  if (sessions.remove(id) == nullptr) return false;
+  events.session_destroyed(*session, reason);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "service/session/python_text.h"
+#include "service/session/session_memory.h"
 
 namespace hoist::service {
 namespace {
@@ -46,15 +47,21 @@ Result<std::string> learn(Session& session, Node& node) {
 
 Result<std::optional<std::string>> observe(Session& session, Node& node, Observation observation) {
   Event event;
+  std::optional<ObservedVectors> vectors;
   if (!observation.vectors.empty()) {
-    auto vectors = node.observe_vectors(observation.vectors);
-    if (!vectors) return vectors.error();
+    auto observed = node.observe_vectors(observation.vectors);
+    if (!observed) return observed.error();
+    vectors = *std::move(observed);
     event = std::move(vectors->symbols);
-    session.vectors.push_back(std::move(vectors->sum));
   }
   std::sort(observation.strings.begin(), observation.strings.end());
   event.insert(event.end(), observation.strings.begin(), observation.strings.end());
 
+  // From here on only learning is refused, which copies as much as this does.
+  std::optional<SessionMemory> before;
+  const size_t most = session.config.max_pattern_length();
+  if (!event.empty() && most > 0 && session.stm.size() + 1 >= most) before.emplace(session);
+  if (vectors) session.vectors.push_back(std::move(vectors->sum));
   ++session.time;
   if (!observation.emotives.empty()) session.emotives.push_back(observation.emotives);
   if (!observation.metadata.empty()) session.metadata_seen.push_back(observation.metadata);
@@ -67,7 +74,7 @@ Result<std::optional<std::string>> observe(Session& session, Node& node, Observa
     session.keep_limits();
     auto name = learn_if_full(session, node);
     if (!name) {
-      session.stm.pop_back();
+      if (before) std::move(*before).put_back(session);
       return name.error();
     }
     learned = *std::move(name);

@@ -50,7 +50,8 @@ struct Session {
   std::optional<NumberedList<Event>> last_state;
   SessionConfig config;
   std::unique_ptr<KeptSession> kept;  // null: nothing is written of it yet
-  bool ended = false;                 // nothing is written of it any more
+  bool is_doubtful = false;  // a write of it failed, and may nevertheless be there after a restart
+  bool ended = false;        // nothing is written of it any more
 
   // Keeps what is latest.
   void keep_limits() {

@@ -32,8 +32,6 @@ std::string cbor(const Json& json) {
   return bytes;
 }
 
-std::string key_of(const std::string& id) { return keys::kSession + key_part(id); }
-
 // Those of `range` that are not of `other`.
 std::array<NumberRange, 2> difference(NumberRange range, NumberRange other) {
   return {{{range.begin, std::min(range.end, other.begin)},
@@ -194,8 +192,10 @@ Result<std::shared_ptr<Session>> read_session(const std::string& id, const Parts
 
 }  // namespace
 
+std::string entries_prefix(std::string_view id) { return keys::kSession + key_part(id); }
+
 std::unique_ptr<KeptSession> put_changes(const Session& session, SideStore::Batch& batch) {
-  const std::string key = key_of(session.id);
+  const std::string key = entries_prefix(session.id);
   const auto put = [&](std::string_view part, const Json& json) {
     batch.put(fmt::format("{}{}", key, part), cbor(json));
   };
@@ -236,7 +236,7 @@ std::unique_ptr<KeptSession> put_changes(const Session& session, SideStore::Batc
 
 void remove_entries(const Session& session, SideStore::Batch& batch) {
   if (session.kept == nullptr) return;
-  const std::string key = key_of(session.id);
+  const std::string key = entries_prefix(session.id);
   const KeptSession& kept = *session.kept;
   for (const std::string_view part : {kBase, kConfig, kHead, kLast}) {
     batch.remove(fmt::format("{}{}", key, part));
@@ -260,7 +260,7 @@ Result<std::shared_ptr<Session>> SessionEntries::read() const {
 }
 
 void SessionEntries::remove(SideStore::Batch& batch) const {
-  for (const Entry& entry : entries) batch.remove(key_of(id) + entry.part);
+  for (const Entry& entry : entries) batch.remove(entries_prefix(id) + entry.part);
 }
 
 }  // namespace hoist::service

@@ -27,6 +27,9 @@ std::unique_ptr<KeptSession> put_changes(const Session& session, SideStore::Batc
 // With that mutex held, too: all of session.kept.
 void remove_entries(const Session& session, SideStore::Batch& batch);
 
+// Of the keys of all its entries.
+std::string entries_prefix(std::string_view id);
+
 // Entries that belong to one session, in the order of their keys.
 struct SessionEntries {
   struct Entry {

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "service/node/node_keys.h"
 #include "service/session/session_entries.h"
+#include "service/session/session_memory.h"
 #include "service/session/session_record.h"
 
 namespace hoist::service {
@@ -50,11 +51,34 @@ Status SessionKeeper::keep(Session& session) {
   if (store_ == nullptr || session.ended) return {};
   const int64_t expires = session.expires_ms;
   SideStore::Batch batch;
+  if (session.is_doubtful) {
+    batch.remove_prefix(entries_prefix(session.id));
+    session.kept.reset();
+  }
   std::unique_ptr<KeptSession> kept = put_changes(session, batch);
-  if (Status written = store_->write(batch); !written) return written;
+  if (Status written = store_->write(batch); !written) {
+    read_back(session);
+    session.is_doubtful = true;
+    return written;
+  }
+  session.is_doubtful = false;
   session.kept = std::move(kept);
   session.kept_expires_ms = expires;
   return {};
+}
+
+void SessionKeeper::read_back(Session& session) const {
+  SessionEntries entries;
+  Status read =
+      store_->scan(entries_prefix(session.id), [&](std::string_view part, std::string_view value) {
+        entries.entries.push_back({std::string(part), std::string(value)});
+      });
+  if (read && entries.entries.empty()) return;  // not written yet
+  const auto before = read ? entries.read() : Result<std::shared_ptr<Session>>(read.error());
+  if (!before) return log(LogLevel::error, "session {}: {}", session.id, before.error().message);
+  SessionMemory(**before).put_back(session);
+  session.config = (*before)->config;
+  session.kept = std::move((*before)->kept);
 }
 
 void SessionKeeper::keep_time(Session& session) {
@@ -66,13 +90,28 @@ void SessionKeeper::keep_time(Session& session) {
   if (Status kept = keep(session); !kept) log(LogLevel::error, "{}", kept.error().message);
 }
 
+void SessionKeeper::keep_times(SessionTable& table) {
+  if (store_ == nullptr) return;
+  table.visit([&](Session& session) {
+    if (session.expires_ms == session.kept_expires_ms) return;
+    const std::lock_guard lock(session.mutex);
+    if (Status kept = keep(session); !kept) log(LogLevel::error, "{}", kept.error().message);
+  });
+}
+
 Status SessionKeeper::forget(Session& session) {
-  if (store_ == nullptr) return {};
   const std::lock_guard lock(session.mutex);
+  if (store_ != nullptr) {
+    SideStore::Batch batch;
+    if (session.is_doubtful) batch.remove_prefix(entries_prefix(session.id));
+    remove_entries(session, batch);
+    if (Status written = store_->write(batch); !written) {
+      session.is_doubtful = true;
+      return written;
+    }
+  }
   session.ended = true;
-  SideStore::Batch batch;
-  remove_entries(session, batch);
-  return store_->write(batch);
+  return {};
 }
 
 Status SessionKeeper::restore(SessionTable& table) {

@@ -65,6 +65,14 @@ std::shared_ptr<Session> SessionTable::find(std::string_view id) {
   return session;
 }
 
+std::shared_ptr<Session> SessionTable::peek(std::string_view id) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.sessions.find(id);
+  const bool is_alive = found != shard.sessions.end() && found->second->expires_ms >= now_ms();
+  return is_alive ? found->second : nullptr;
+}
+
 SessionTable::Presence SessionTable::look(std::string_view id) {
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
@@ -84,7 +92,7 @@ std::shared_ptr<Session> SessionTable::remove(std::string_view id) {
   return session;
 }
 
-void SessionTable::visit(const std::function<void(const Session&)>& visit) {
+void SessionTable::visit(const std::function<void(Session&)>& visit) {
   const int64_t now = now_ms();
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);

@@ -40,7 +40,9 @@ class SessionTable {
   Presence look(std::string_view id);
   std::shared_ptr<Session> remove(std::string_view id);
   // Those that are alive, and leaves their time as it is.
-  void visit(const std::function<void(const Session&)>& visit);
+  void visit(const std::function<void(Session&)>& visit);
+  // Likewise; null where there is none.
+  std::shared_ptr<Session> peek(std::string_view id);
   // Takes away those whose time ran out, and tells `ended` of each.
   void sweep(const std::function<void(Session&)>& ended);
 
