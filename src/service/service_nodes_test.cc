@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <filesystem>
+#include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -114,6 +116,81 @@ TEST_F(NodesTest, SnapshotsStayAndBringItBack) {
             "okay");
   EXPECT_EQ(json("DELETE", "/nodes/node", {}, {{"snapshots", "delete"}})["snapshots_left"], 0);
   EXPECT_EQ(ask("POST", "/nodes/node/snapshots/" + copy + "/restore").status, 404);
+}
+
+// What a node has is more than a client may send at once.
+TEST_F(NodesTest, SnapshotsOfAnySizeComeBack) {
+  const auto node = service_->nodes().get("node").value();
+  constexpr size_t kVectors = 1100, kNumbers = 1024, kValues = 1100;
+  std::vector<double> vector(kNumbers);
+  for (size_t i = 0; i < 2 * kVectors; ++i) {
+    vector[i % kNumbers] = static_cast<double>(i) + 0.5;
+    ASSERT_TRUE(node->learn_vectors(std::span(&vector, 1)));
+  }
+  for (size_t i = 0; i < kValues; ++i) {
+    const Event event = {"s" + std::to_string(i), "t"};
+    ASSERT_TRUE(node->learn({event}, {{{"fear", -0.25}, {"joy", 1.0}}}, {{"k", {event[0]}}}));
+  }
+  node->finalize_training().value();
+  const auto lines_of = [](const Node& of) {
+    std::multiset<std::string> lines;
+    EXPECT_TRUE(of.save([&](std::string_view line) {
+      lines.emplace(line);
+      return true;
+    }));
+    return lines;
+  };
+  const std::multiset<std::string> before = lines_of(*node);
+  EXPECT_EQ(before.size(), 1 + kValues + 1 + 2 * kVectors + kValues);
+  const std::string copy = json("POST", "/nodes/node/snapshots")["snapshot"];
+  json("DELETE", "/nodes/node");
+  EXPECT_EQ(json("POST", "/nodes/node/snapshots/" + copy + "/restore")["patterns"], kValues);
+  EXPECT_TRUE(lines_of(*service_->nodes().get("node").value()) == before);
+}
+
+TEST_F(NodesTest, SnapshotsOfTheFirstFormatComeBack) {
+  const std::string lines[] = {
+      R"({"affinities":{"a":{"joy":2.0}},"finalized":true,"hoist_node":1,"node_id":"node",)"
+      R"("vectors":[[1.0,2.0]]})",
+      R"({"name":"","events":[["a"],["b"]],"frequency":3})"};
+  const auto node = service_->nodes().get("node").value();
+  size_t at = 0;
+  const auto read = [&]() -> Result<std::optional<std::string>> {
+    return at < std::size(lines) ? std::optional(lines[at++]) : std::nullopt;
+  };
+  EXPECT_EQ(service_->nodes().restore(*node, read).value(), 1U);
+  EXPECT_TRUE(node->is_finalized());
+  EXPECT_EQ(node->affinities()->of("a", "joy"), 2.0);
+  EXPECT_EQ(node->observe_vectors({{std::vector<double>{1, 2}}}).value().symbols.size(), 1U);
+}
+
+// A snapshot has the one or the other, never parts of both.
+TEST_F(NodesTest, SnapshotsWhileOthersAreRestored) {
+  std::vector<std::string> copies;
+  for (const std::string name : {"x", "y"}) {
+    const std::string id = session();
+    json("POST", "/sessions/" + id + "/clear-all");
+    observe(id, {{"strings", {name, name + "2"}}, {"emotives", {{name, 1}}}});
+    learn(id);
+    copies.push_back(json("POST", "/nodes/node/snapshots")["snapshot"]);
+  }
+  std::atomic<bool> ends = false;
+  std::thread restorer([&] {
+    for (size_t i = 0; !ends; ++i) {
+      json("POST", "/nodes/node/snapshots/" + copies[i % 2] + "/restore");
+    }
+  });
+  const auto node = service_->nodes().get("node").value();
+  for (int i = 0; i < 3000; ++i) {
+    std::string text;
+    ASSERT_TRUE(node->save([&](std::string_view line) {
+      text.append(line);
+      return true;
+    }));
+    EXPECT_NE(text.find("\"x\"") == text.npos, text.find("\"y\"") == text.npos) << text;
+  }
+  ends = true;
+  restorer.join();
 }
 
 TEST_F(NodesTest, SnapshotsAreMadeWhileOthersAreDeleted) {

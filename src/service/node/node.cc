@@ -44,10 +44,12 @@ std::shared_ptr<Node::Contents> Node::contents() const {
 }
 
 // As long as somebody asks the index the contents are there, and their folder.
-std::shared_ptr<match::Index> Node::index() const {
+std::shared_ptr<match::Index> Node::index_of(const std::shared_ptr<Contents>& contents) const {
   const std::lock_guard lock(mutex_);
-  return {contents_, contents_->index.get()};
+  return {contents, contents->index.get()};
 }
+
+std::shared_ptr<match::Index> Node::index() const { return index_of(contents()); }
 
 bool Node::is_broken() const {
   const std::shared_ptr<match::Index> index = this->index();

@@ -139,8 +139,10 @@ class Node {
                          const match::EmotiveList& emotives);
   Result<std::string> learn_in(Contents& contents, match::Index& index,
                                const PatternRecord& record);
-  std::string head_line(const Contents& contents) const;
+  std::shared_ptr<match::Index> index_of(const std::shared_ptr<Contents>& contents) const;
+  // Lines of a snapshot: the first, and those that are no patterns.
   Status read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
+  Status read_more(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
   // Gives what was there before.
   Result<std::shared_ptr<Contents>> replace(std::shared_ptr<Contents> fresh,
                                             SideStore::Batch& batch);

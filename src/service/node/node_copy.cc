@@ -1,7 +1,11 @@
 // A node as lines, and back: snapshots.
 //
-// The first line tells what no pattern does: affinities of symbols, vectors, whether training was
-// finalised.
+//   {"hoist_node":2,"node_id":"shop","finalized":false}
+//   {"affinity":{"bread":{"joy":1.5}}}      a line for each symbol that has any
+//   {"vector":[0.5,0.25]}                   a line for each learned vector
+//   {"name":"0ea1…","events":[["a"],["b"]],…}   a line for each pattern (pattern_lines.h)
+//
+// Format 1 had all affinities and vectors in the first line, as objects "affinities" and "vectors".
 #include <fmt/core.h>
 
 #include <cstring>
@@ -20,7 +24,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kVersion = "hoist_node";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
+constexpr std::string_view kAffinityLine = "{\"affinity\":";
+constexpr std::string_view kVectorLine = "{\"vector\":";
 
 std::string_view bytes_of(const std::vector<double>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
@@ -30,28 +36,36 @@ Error damaged(std::string_view what) {
   return fail(ErrorCode::invalid_argument, fmt::format("this is no snapshot: {}", what));
 }
 
-}  // namespace
-
-std::string Node::head_line(const Contents& contents) const {
-  Json affinities = Json::object();
-  for (const auto& [symbol, sums] : contents.affinities.all()) affinities[symbol] = sums;
-  Json vectors = Json::array();
-  contents.vectors.visit([&](std::span<const double> vector) {
-    vectors.push_back(std::vector<double>(vector.begin(), vector.end()));
-  });
-  return Json{{kVersion, kFormat},
-              {"node_id", id_},
-              {"finalized", contents.finalized.load()},
-              {"affinities", std::move(affinities)},
-              {"vectors", std::move(vectors)}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+// Lines of ours may have any number of values.
+Result<Json> parse_line(std::string_view line) {
+  if (const char* fault = check_json_shape(line, SIZE_MAX)) return damaged(fault);
+  Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return damaged("a line is no JSON object");
+  return json;
 }
 
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+// Affinities are those of the moment: what is learned meanwhile may be among the patterns and not
+// among them.
 Status Node::save(const std::function<bool(std::string_view line)>& write) const {
   const std::shared_ptr<Contents> contents = this->contents();
-  bool goes_on = write(head_line(*contents));
+  const std::shared_ptr<match::Index> index = index_of(contents);
+  bool goes_on = write(
+      text_of({{kVersion, kFormat}, {"node_id", id_}, {"finalized", contents->finalized.load()}}));
+  for (const auto& [symbol, sums] : contents->affinities.all()) {
+    if (goes_on) goes_on = write(text_of({{"affinity", {{symbol, sums}}}}));
+  }
+  contents->vectors.visit([&](std::span<const double> vector) {
+    const std::vector<double> numbers(vector.begin(), vector.end());
+    if (goes_on) goes_on = write(text_of({{"vector", numbers}}));
+  });
   Status metadata_read;
-  if (const std::shared_ptr<match::Index> index = this->index(); index != nullptr && goes_on) {
+  if (index != nullptr && goes_on) {
     index->visit([&](const match::VisitedPattern& pattern) {
       const auto metadata = index->metadata(pattern.name);
       // One that was forgotten meanwhile has none.
@@ -68,32 +82,66 @@ Status Node::save(const std::function<bool(std::string_view line)>& write) const
   return {};
 }
 
+namespace {
+
+void put_affinities(const Json& affinities, const std::string& node, Affinities& into,
+                    SideStore::Batch& batch) {
+  for (const auto& [symbol, sums] : affinities.items()) {
+    for (const auto& [emotive, value] : sums.items()) {
+      const double sum = value.get<double>();
+      into.set(symbol, emotive, sum);
+      std::string bytes(sizeof sum, '\0');
+      std::memcpy(bytes.data(), &sum, sizeof sum);
+      batch.put(keys::kAffinity + node + key_part(symbol) + emotive, bytes);
+    }
+  }
+}
+
+// False where it has no numbers.
+bool put_vector(const Json& numbers, const std::string& node, Vectors& into,
+                SideStore::Batch& batch) {
+  const auto vector = numbers.get<std::vector<double>>();
+  if (vector.empty()) return false;
+  const std::string name = Vectors::name(vector);
+  if (into.add(name, vector)) batch.put(keys::kVector + node + name, bytes_of(vector));
+  return true;
+}
+
+}  // namespace
+
 Status Node::read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const {
-  if (const char* fault = check_json_shape(line)) return damaged(fault);
-  const Json head = Json::parse(line, nullptr, false);
-  if (!head.is_object() || head.value(kVersion, Json()) != kFormat) {
-    return damaged("its first line does not say {\"hoist_node\": 1}");
+  const auto head = parse_line(line);
+  if (!head) return head.error();
+  const Json version = head->value(kVersion, Json());
+  if (version != kFormat && version != 1) {
+    return damaged("its first line does not say {\"hoist_node\": 2}");
   }
   const std::string node = node_key_part(contents.number);
   try {
-    contents.finalized = head.at("finalized").get<bool>();
+    contents.finalized = head->at("finalized").get<bool>();
     if (contents.finalized) batch.put(keys::kFinalized + node, "");
-    for (const auto& [symbol, sums] : head.at("affinities").items()) {
-      for (const auto& [emotive, value] : sums.items()) {
-        const double sum = value.get<double>();
-        contents.affinities.set(symbol, emotive, sum);
-        std::string bytes(sizeof sum, '\0');
-        std::memcpy(bytes.data(), &sum, sizeof sum);
-        batch.put(keys::kAffinity + node + key_part(symbol) + emotive, bytes);
+    if (version == kFormat) return {};
+    put_affinities(head->at("affinities"), node, contents.affinities, batch);
+    for (const Json& numbers : head->at("vectors")) {
+      if (!put_vector(numbers, node, contents.vectors, batch)) {
+        return damaged("a vector has no numbers");
       }
     }
-    for (const Json& numbers : head.at("vectors")) {
-      const auto vector = numbers.get<std::vector<double>>();
-      if (vector.empty()) return damaged("a vector has no numbers");
-      const std::string name = Vectors::name(vector);
-      if (contents.vectors.add(name, vector)) {
-        batch.put(keys::kVector + node + name, bytes_of(vector));
-      }
+  } catch (const nlohmann::json::exception& error) {
+    return damaged(error.what());
+  }
+  return {};
+}
+
+Status Node::read_more(Contents& contents, std::string_view line, SideStore::Batch& batch) const {
+  const auto more = parse_line(line);
+  if (!more) return more.error();
+  const std::string node = node_key_part(contents.number);
+  try {
+    if (line.starts_with(kAffinityLine)) {
+      put_affinities(more->at("affinity"), node, contents.affinities, batch);
+    } else if (!put_vector(more->at("vector"), node, contents.vectors, batch)) {
+      return damaged("a vector has no numbers");
     }
   } catch (const nlohmann::json::exception& error) {
     return damaged(error.what());
@@ -113,12 +161,16 @@ Result<uint64_t> Node::restore(uint64_t number,
 
   const auto fill = [&]() -> Result<uint64_t> {
     uint64_t patterns = 0;
-    for (;; ++patterns) {
+    for (uint64_t line_number = 2;; ++line_number) {
       const auto line = read();
       if (!line) return line.error();
       if (!*line) break;
-      const auto record = parse_pattern_line(**line);
-      if (!record) return damaged(fmt::format("line {}: {}", patterns + 2, record.error().message));
+      if ((*line)->starts_with(kAffinityLine) || (*line)->starts_with(kVectorLine)) {
+        if (Status known = read_more(*fresh, **line, batch); !known) return known.error();
+        continue;
+      }
+      const auto record = parse_pattern_line(**line, SIZE_MAX);
+      if (!record) return damaged(fmt::format("line {}: {}", line_number, record.error().message));
       if (fresh->index == nullptr) {
         auto made = make_index(number);
         if (!made) return made.error();
@@ -126,6 +178,7 @@ Result<uint64_t> Node::restore(uint64_t number,
         if (Status begun = fresh->index->begin_bulk(); !begun) return begun.error();
       }
       if (const auto name = learn_in(*fresh, *fresh->index, *record); !name) return name.error();
+      ++patterns;
     }
     if (fresh->index == nullptr) return patterns;
     if (Status ended = fresh->index->end_bulk(); !ended) return ended.error();

@@ -54,10 +54,10 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<PatternRecord> parse_pattern_line(std::string_view line) {
+Result<PatternRecord> parse_pattern_line(std::string_view line, size_t most_values) {
   constexpr std::string_view kNeither = "no JSON object, and no list of events";
   JsonDocument document;
-  if (const auto fault = document.parse(line)) {
+  if (const auto fault = document.parse(line, 0, most_values)) {
     return wrong(fault->kind == JsonFault::Kind::shape ? fault->shape : kNeither);
   }
   const ClientJson json = document.root();

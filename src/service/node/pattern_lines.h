@@ -11,12 +11,14 @@
 
 #include "base/result.h"
 #include "service/node/node.h"
+#include "service/session/json_shape.h"
 
 namespace hoist::service {
 
 // Without a line feed.
 std::string pattern_line(const match::VisitedPattern& pattern, std::string_view metadata);
 // `invalid_argument` says what is wrong.
-Result<PatternRecord> parse_pattern_line(std::string_view line);
+Result<PatternRecord> parse_pattern_line(std::string_view line,
+                                         size_t most_values = kMostJsonValues);
 
 }  // namespace hoist::service

@@ -89,9 +89,10 @@ JsonDocument::~JsonDocument() {
   if (parser_ != nullptr && parser_->capacity() <= kKeptCapacity) idle = std::move(parser_);
 }
 
-std::optional<JsonFault> JsonDocument::parse(std::string_view text, size_t slack) {
+std::optional<JsonFault> JsonDocument::parse(std::string_view text, size_t slack,
+                                             size_t most_values) {
   // With fewer bytes there cannot be too many values.
-  const char* shape = text.size() > kMostJsonValues ? check_json_shape(text) : nullptr;
+  const char* shape = text.size() > kMostJsonValues ? check_json_shape(text, most_values) : nullptr;
   if (shape != nullptr) return JsonFault{.kind = JsonFault::Kind::shape, .shape = shape};
   // simdjson does not count an empty list or object at the bottom: the deepest of those that may be
   // parsed are refused, too.
@@ -100,17 +101,21 @@ std::optional<JsonFault> JsonDocument::parse(std::string_view text, size_t slack
     return kNoMemory;
   }
   // An empty view may point nowhere, and simdjson copies before it looks at the size.
-  if (text.empty()) return parse_slowly(text);
+  if (text.empty()) return parse_slowly(text, most_values);
   const bool copies = slack < simdjson::SIMDJSON_PADDING;
   const auto parsed = parser_->parse(text.data(), text.size(), copies).get(root_);
-  return parsed == simdjson::SUCCESS ? std::nullopt : parse_slowly(text);
+  return parsed == simdjson::SUCCESS ? std::nullopt : parse_slowly(text, most_values);
 }
 
 // For a text that simdjson refuses: says why, or parses it in a form that simdjson takes. What JSON
 // allows and simdjson refuses are integers of more than 64 bits, which are doubles here, a byte
 // order mark, and the deepest lists.
-std::optional<JsonFault> JsonDocument::parse_slowly(std::string_view text) {
-  if (const char* shape = check_json_shape(text)) {
+std::optional<JsonFault> JsonDocument::parse_slowly(std::string_view text, size_t most_values) {
+  // A NUL is in no JSON. nlohmann::json would take it for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != text.npos) {
+    return JsonFault{.kind = JsonFault::Kind::syntax, .byte = nul + 1};
+  }
+  if (const char* shape = check_json_shape(text, most_values)) {
     return JsonFault{.kind = JsonFault::Kind::shape, .shape = shape};
   }
   parser_ = std::make_unique<dom::parser>();  // the other's memory goes first

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "service/session/json_shape.h"
+
 namespace hoist::service {
 
 // A value: a view, for as long as its document has the text that it parsed last.
@@ -102,12 +104,13 @@ class JsonDocument {
   JsonDocument& operator=(JsonDocument&& other) = delete;
 
   // `slack` bytes behind the text may be read: with enough of them it is parsed where it is.
-  std::optional<JsonFault> parse(std::string_view text, size_t slack = 0);
+  std::optional<JsonFault> parse(std::string_view text, size_t slack = 0,
+                                 size_t most_values = kMostJsonValues);
   // After a parse() without a fault.
   ClientJson root() const { return ClientJson(root_); }
 
  private:
-  std::optional<JsonFault> parse_slowly(std::string_view text);
+  std::optional<JsonFault> parse_slowly(std::string_view text, size_t most_values);
 
   std::unique_ptr<simdjson::dom::parser> parser_;
   simdjson::dom::element root_;

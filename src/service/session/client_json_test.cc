@@ -43,11 +43,24 @@ TEST(ClientJson, TakesWhatNlohmannTakes) {
       "\"\xf4\x90\x80\x80\"", "\"\xff\"", "\"\xc3", "[\"a", "\xc3\xa9",
       "\"\\/\\b\\f\\n\\r\\t\\\"\\\\\"", "{\"\\u0000\":1}",
       // What surrounds them.
-      "\xef\xbb\xbf[1]", "\xef\xbb\xbf", "\xef\xbb[1]", "[1]\xef\xbb\xbf", "[1]\0 more"s, "\0"s,
-      "[\0]"s, "[1] x", "[1][2]", "[1],", "\f[1]", "\v1", "\t[ 1 ,\r\n2 ] ", "\xc2\xa0[1]",
-      "// no\n1", "/**/1", "[1,]", "[,1]", "{\"a\":1,}", "{\"a\"}", "{a:1}", "{1:2}", "['a']",
-      "[1 2]", "{\"a\":1 \"b\":2}", "]", "[}", "{]", "nul", "truer", "TRUE"};
+      "\xef\xbb\xbf[1]", "\xef\xbb\xbf", "\xef\xbb[1]", "[1]\xef\xbb\xbf", "\0"s, "[\0]"s, "[1] x",
+      "[1][2]", "[1],", "\f[1]", "\v1", "\t[ 1 ,\r\n2 ] ", "\xc2\xa0[1]", "// no\n1", "/**/1",
+      "[1,]", "[,1]", "{\"a\":1,}", "{\"a\"}", "{a:1}", "{1:2}", "['a']", "[1 2]",
+      "{\"a\":1 \"b\":2}", "]", "[}", "{]", "nul", "truer", "TRUE"};
   for (const std::string& text : texts) EXPECT_EQ(difference(text), "") << text;
+}
+
+// nlohmann::json takes it for the end of the text.
+TEST(ClientJson, ANulIsInNoJson) {
+  using std::string_literals::operator""s;
+  for (const auto& [text, byte] : std::vector<std::pair<std::string, size_t>>{
+           {"[1]\0"s, 4}, {"[1]\0 this is { no json"s, 4}, {"{\"a\":\"\0\"}"s, 7}}) {
+    JsonDocument document;
+    const auto fault = document.parse(text);
+    ASSERT_TRUE(fault);
+    EXPECT_EQ(fault->kind, JsonFault::Kind::syntax);
+    EXPECT_EQ(fault->byte, byte);
+  }
 }
 
 TEST(ClientJson, KnowsTheDeepestThatIsTaken) {

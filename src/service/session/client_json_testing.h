@@ -23,6 +23,9 @@ struct ExpectedJson {
 
 // The rule: the shape is looked at first, then nlohmann::json decides.
 inline ExpectedJson expected_json(std::string_view text) {
+  if (const size_t nul = text.find('\0'); nul != text.npos) {
+    return {{}, JsonFault{.kind = JsonFault::Kind::syntax, .byte = nul + 1}};
+  }
   if (const char* shape = check_json_shape(text)) {
     return {{}, JsonFault{.kind = JsonFault::Kind::shape, .shape = shape}};
   }

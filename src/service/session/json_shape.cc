@@ -4,7 +4,7 @@
 
 namespace hoist::service {
 
-const char* check_json_shape(std::string_view text) {
+const char* check_json_shape(std::string_view text, size_t most_values) {
   int64_t depth = 0;
   size_t values = 0;
   bool in_text = false;
@@ -20,7 +20,7 @@ const char* check_json_shape(std::string_view text) {
     if (c == ']' || c == '}') --depth;
     if (c == '[' || c == '{' || c == ',') ++values;
     if (depth > int64_t{kMostJsonDepth}) return "it is deeper than 64 levels";
-    if (values > kMostJsonValues) return "it has more than two million values";
+    if (values > most_values) return "it has more than two million values";
   }
   return nullptr;
 }
