@@ -557,6 +557,14 @@ class Nodes(SharedServerCase):
                 self.assertEqual((status, answer["detail"]["line"],
                                   answer["detail"]["patterns_learned"]), (400, 2, 1))
 
+    def test_looking_makes_no_node(self):
+        for method, path in (("GET", "snapshots"), ("DELETE", "snapshots/20200101T000000Z-0000"),
+                             ("POST", "snapshots/20200101T000000Z-0000/restore"), ("GET", "patterns")):
+            status, _ = self.client.ask(method, f"/nodes/nobody's/{path}", {} if method == "POST" else None)
+            self.assertIn(status, (200, 404), (method, path))
+        names = [node["node_id"] for node in self.client.get("/nodes")[1]["nodes"]]
+        self.assertNotIn("nobody's", names)
+
     def test_snapshots(self):
         session = self.session()
         session.teach(["a"], ["b"])

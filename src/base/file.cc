@@ -165,6 +165,15 @@ Status check_other_file(const std::string& input, const std::string& output) {
               fmt::format("input and output are the same file ({}): name a new one", input));
 }
 
+Status sync_folder(const std::string& folder) {
+  Result<UniqueFd> opened = open_file(folder, O_RDONLY | O_DIRECTORY);
+  // One that may be written into and not read, as a drop box, cannot be synced by itself.
+  if (!opened && opened.error().system_errno == EACCES) return {};
+  if (!opened) return opened.error();
+  if (::fsync(opened->get()) == 0 || errno == EINVAL || errno == EROFS) return {};
+  return fail(ErrorCode::io, fmt::format("cannot write {}", folder), errno);
+}
+
 PageBuffer::PageBuffer(size_t size) {
   if (size == 0) return;
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,

@@ -59,6 +59,9 @@ Result<std::string> read_file(const std::string& path, size_t limit);
 // a full disk sees the old content or the new one. Raises no SIGXFSZ.
 Status write_file_atomically(const std::string& path, std::string_view content, mode_t mode = 0600);
 
+// After it the folder has its present entries, whatever happens to the power.
+Status sync_folder(const std::string& folder);
+
 // `invalid_argument` where both name one file, through links too. No output yet is another file.
 Status check_other_file(const std::string& input, const std::string& output);
 

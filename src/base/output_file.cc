@@ -49,15 +49,6 @@ std::string temporary_name(const std::string& path) {
   return fmt::format("{}/.hoist-{:08x}{:08x}.tmp", folder_of(path), random(), random());
 }
 
-Status sync_folder(const std::string& path) {
-  Result<UniqueFd> folder = open_file(folder_of(path), O_RDONLY | O_DIRECTORY);
-  // One that may be written into and not read, as a drop box, cannot be synced by itself.
-  if (!folder && folder.error().system_errno == EACCES) return {};
-  if (!folder) return folder.error();
-  if (::fsync(folder->get()) == 0 || errno == EINVAL || errno == EROFS) return {};
-  return cannot_write(path, "its folder: ");
-}
-
 std::string path_of_descriptor(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 // A file that holds nothing keeps the name, so that what stood there before is never replaced.
@@ -294,7 +285,7 @@ Status OutputFile::publish(bool durable) {
     return cannot_write(name_, "");
   }
   if (Status done = put(/*keep_replaced=*/false); !done) return done;
-  return durable ? sync_folder(place_.path) : Status();
+  return durable ? sync_folder(folder_of(place_.path)) : Status();
 }
 
 void OutputFile::settle() {
@@ -326,7 +317,7 @@ Status OutputFile::publish_all(std::vector<OutputFile>& files, bool durable) {
   Status synced;
   for (OutputFile& file : files) {
     file.settle();
-    if (synced && durable) synced = sync_folder(file.place_.path);
+    if (synced && durable) synced = sync_folder(folder_of(file.place_.path));
   }
   return synced;
 }

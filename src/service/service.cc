@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "service/api/routes.h"
 #include "service/monitoring/routes.h"
-#include "service/node/room.h"
+#include "service/node/write_probe.h"
 #include "service/open_gpus.h"
 
 namespace hoist::service {
@@ -65,18 +65,20 @@ void Service::sweep() {
     }
   });
   const bool is_broken = store_->is_broken() || nodes_->any_broken();
-  if (is_broken && !mending_.exchange(true) && !openings_.run([this] { mend(); })) mending_ = false;
+  if (is_broken && !is_mending_.exchange(true) && !mending_.run([this] { mend(); })) {
+    is_mending_ = false;
+  }
 }
 
 // After a full disk.
 void Service::mend() {
-  if (store_->is_broken() && has_room(options_.node.folder)) {
+  if (store_->is_broken() && takes_files(options_.node.folder)) {
     Status mended = store_->mend();
     if (mended) log(LogLevel::info, "the service's store takes writes again");
     if (!mended) log(LogLevel::error, "{}", mended.error().message);
   }
   if (!store_->is_broken()) nodes_->mend();
-  mending_ = false;
+  is_mending_ = false;
 }
 
 Status load_session_defaults(const std::string& file) {

@@ -77,7 +77,8 @@ class Service {
   Background background_;  // last: what runs there uses the rest
   Background transfers_;
   Background openings_;
-  std::atomic<bool> mending_ = false;
+  Background mending_{1};
+  std::atomic<bool> is_mending_ = false;
 };
 
 // Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.

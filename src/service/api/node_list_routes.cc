@@ -54,7 +54,10 @@ net::HttpResponse remove(const Api& api, Request request) {
   if (!faults.empty()) return faults.response();
   const auto is_there = api.nodes.exists(id);
   if (!is_there) return error_response(is_there.error());
-  if (!*is_there) return detail(404, fmt::format("Node {} not found", id));
+  // A deletion that was cut short may have left snapshots alone.
+  if (!*is_there && !(removes_snapshots && !api.snapshots.list(id).empty())) {
+    return detail(404, fmt::format("Node {} not found", id));
+  }
 
   std::vector<std::string> sessions;
   api.sessions.visit([&](const Session& session) {
@@ -72,7 +75,10 @@ net::HttpResponse remove(const Api& api, Request request) {
     if (!one) return error_response(one.error());
     if (*one) ++ended;
   }
-  if (Status removed = api.nodes.remove(id); !removed) return error_response(removed.error());
+  if (Status removed = api.nodes.remove(id);
+      !removed && removed.error().code != ErrorCode::not_found) {
+    return error_response(removed.error());
+  }
   if (removes_snapshots) {
     if (Status removed = api.snapshots.remove_all(id); !removed) {
       return error_response(removed.error());

@@ -129,45 +129,45 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
         if (!runs) answered->send(busy());
       });
 
-  const auto add =
-      [&](const char* method, const char* path,
-          std::function<net::HttpResponse(Request, const std::shared_ptr<Node>&)> answer) {
-        api.add_in_background(router, Work::other, method, path,
-                              [api, answer = std::move(answer)](Request request) {
-                                const auto node = api.nodes.get(request.parameters.at(0));
-                                return node ? answer(request, *node) : error_response(node.error());
-                              });
-      };
-  add("GET", "/nodes/{node}/snapshots", [api](Request, const std::shared_ptr<Node>& node) {
+  // `answer` gets the node's name. Looking at snapshots makes no node.
+  const auto add = [&](const char* method, const char* path,
+                       std::function<net::HttpResponse(Request, const std::string&)> answer) {
+    api.add_in_background(
+        router, Work::other, method, path, [api, answer = std::move(answer)](Request request) {
+          const std::string& id = request.parameters.at(0);
+          const auto is_there = api.nodes.exists(id);
+          return is_there ? answer(request, id) : error_response(is_there.error());
+        });
+  };
+  add("GET", "/nodes/{node}/snapshots", [api](Request, const std::string& id) {
     Json list = Json::array();
-    for (const Snapshot& snapshot : api.snapshots.list(node->id())) {
+    for (const Snapshot& snapshot : api.snapshots.list(id)) {
       list.push_back({{"snapshot", snapshot.name}, {"bytes", snapshot.bytes}});
     }
-    return json_response({{"snapshots", std::move(list)}, {"node_id", node->id()}});
+    return json_response({{"snapshots", std::move(list)}, {"node_id", id}});
   });
-  add("POST", "/nodes/{node}/snapshots", [api](Request, const std::shared_ptr<Node>& node) {
-    const auto made = api.snapshots.make(*node);
+  add("POST", "/nodes/{node}/snapshots", [api](Request, const std::string& id) {
+    const auto node = api.nodes.look(id);
+    if (!node) return error_response(node.error());
+    const auto made = api.snapshots.make(**node);
     if (!made) return error_response(made.error());
-    return json_response(
-        {{"snapshot", made->name}, {"bytes", made->bytes}, {"node_id", node->id()}});
+    return json_response({{"snapshot", made->name}, {"bytes", made->bytes}, {"node_id", id}});
   });
   add("DELETE", "/nodes/{node}/snapshots/{snapshot}",
-      [api](Request request, const std::shared_ptr<Node>& node) {
+      [api](Request request, const std::string& id) {
         const std::string& name = request.parameters.at(1);
-        if (Status removed = api.snapshots.remove(node->id(), name); !removed) {
+        if (Status removed = api.snapshots.remove(id, name); !removed) {
           return error_response(removed.error());
         }
         return json_response({{"status", "deleted"}, {"snapshot", name}});
       });
   add("POST", "/nodes/{node}/snapshots/{snapshot}/restore",
-      [api](Request request, const std::shared_ptr<Node>& node) {
+      [api](Request request, const std::string& id) {
         const std::string& name = request.parameters.at(1);
-        const auto patterns = api.snapshots.restore(api.nodes, *node, name);
+        const auto patterns = api.snapshots.restore(api.nodes, id, name);
         if (!patterns) return error_response(patterns.error());
-        return json_response({{"status", "restored"},
-                              {"snapshot", name},
-                              {"node_id", node->id()},
-                              {"patterns", *patterns}});
+        return json_response(
+            {{"status", "restored"}, {"snapshot", name}, {"node_id", id}, {"patterns", *patterns}});
       });
 }
 

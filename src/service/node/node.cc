@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "service/node/node_keys.h"
 #include "service/session/session_table.h"
@@ -89,6 +90,12 @@ Node::OpenIndex Node::make_index(uint64_t number) const {
   std::filesystem::rename(unfinished, folder(number), error);
   if (error) {
     return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder(number), error.message()));
+  }
+  if (options_.durability == match::Durability::sync) {
+    // That the index is there, and that its files are.
+    for (const std::string& made : {folder(number), options_.folder + "/nodes"}) {
+      if (Status synced = sync_folder(made); !synced) return synced.error();
+    }
   }
   return open_index(number);
 }

@@ -106,6 +106,20 @@ class Node {
   Result<uint64_t> restore(uint64_t number,
                            const std::function<Result<std::optional<std::string>>()>& read);
 
+  // Held by what waits for clients or files while it reads the node: for as long as that lasts the
+  // node is not opened anew, and it ends once the node is broken.
+  class LongUse {
+   public:
+    explicit LongUse(const Node& node) : uses_(node.long_uses_) { ++uses_; }
+    ~LongUse() { --uses_; }
+    LongUse(const LongUse&) = delete;
+    LongUse& operator=(const LongUse&) = delete;
+
+   private:
+    std::atomic<int>& uses_;
+  };
+  bool is_in_long_use() const { return long_uses_ > 0; }
+
   // For how often it is used, and when last.
   void note_use();
   uint64_t uses() const { return uses_.load(std::memory_order_relaxed); }
@@ -161,6 +175,7 @@ class Node {
   std::mutex learning_;   // one learning at a time reads and writes metadata and affinities
   std::mutex making_;     // of the index
   std::atomic<uint64_t> uses_ = 0;
+  mutable std::atomic<int> long_uses_ = 0;
   const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
   std::atomic<int64_t> last_used_ms_ = 0;
 };

@@ -55,6 +55,7 @@ std::string text_of(const Json& json) {
 Status Node::save(const std::function<bool(std::string_view line)>& write) const {
   const std::shared_ptr<Contents> contents = this->contents();
   const std::shared_ptr<match::Index> index = index_of(contents);
+  const LongUse use(*this);
   bool goes_on = write(
       text_of({{kVersion, kFormat}, {"node_id", id_}, {"finalized", contents->finalized.load()}}));
   for (const auto& [symbol, sums] : contents->affinities.all()) {
@@ -73,7 +74,7 @@ Status Node::save(const std::function<bool(std::string_view line)>& write) const
         metadata_read = metadata.error();
         return false;
       }
-      goes_on = write(pattern_line(pattern, metadata ? *metadata : std::string()));
+      goes_on = !is_broken() && write(pattern_line(pattern, metadata ? *metadata : std::string()));
       return goes_on;
     });
   }

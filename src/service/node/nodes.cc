@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "service/node/node_keys.h"
-#include "service/node/room.h"
+#include "service/node/write_probe.h"
 
 namespace hoist::service {
 namespace {
@@ -86,14 +86,14 @@ std::shared_ptr<Node> Nodes::find_open(const std::string& id) {
 Result<std::shared_ptr<Node>> Nodes::get(const std::string& id) {
   if (Status named = check_name(id); !named) return named.error();
   if (auto node = find_open(id)) return node;
-  Turn turn = turn_of(id);
+  NodeLock node_lock = lock_of(id);
   Result<std::shared_ptr<Node>> node = std::shared_ptr<Node>();
   {
-    const std::lock_guard mine(*turn);
+    const std::lock_guard mine(*node_lock);
     node = find_open(id);
     if (*node == nullptr) node = open_node(id);
   }
-  end_turn(id, std::move(turn));
+  release(id, std::move(node_lock));
   close_unused();
   return node;
 }
@@ -104,7 +104,7 @@ Result<std::optional<uint64_t>> Nodes::stored_number(const std::string& id) cons
   return *stored ? parse_node_number(**stored) : std::optional<uint64_t>();
 }
 
-// With the node's turn.
+// With the node's lock.
 Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
   auto stored = stored_number(id);
   if (!stored) return stored.error();
@@ -123,34 +123,34 @@ Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
   return node;
 }
 
-Nodes::Turn Nodes::turn_of(const std::string& id) {
+Nodes::NodeLock Nodes::lock_of(const std::string& id) {
   const std::lock_guard lock(mutex_);
-  Turn& shared = turns_[id];
+  NodeLock& shared = node_locks_[id];
   if (shared == nullptr) shared = std::make_shared<std::mutex>();
   return shared;
 }
 
-// Gives the turn back; where nobody waits for it, it is gone: new ones wait for the same.
-void Nodes::end_turn(const std::string& id, Turn turn) {
+// Where nobody waits for it, it is gone: new ones wait for the same.
+void Nodes::release(const std::string& id, NodeLock node_lock) {
   const std::lock_guard lock(mutex_);
-  turn.reset();
-  const auto left = turns_.find(id);
-  if (left != turns_.end() && left->second.use_count() == 1) turns_.erase(left);
+  node_lock.reset();
+  const auto left = node_locks_.find(id);
+  if (left != node_locks_.end() && left->second.use_count() == 1) node_locks_.erase(left);
 }
 
 void Nodes::close_unused() {
   for (;;) {
     std::shared_ptr<Node> closing;
     std::string id;
-    Turn turn = std::make_shared<std::mutex>();
-    std::unique_lock mine(*turn);
+    NodeLock node_lock = std::make_shared<std::mutex>();
+    std::unique_lock mine(*node_lock);
     {
       const std::lock_guard lock(mutex_);
       if (nodes_.size() <= options_.most_open) return;
       auto oldest = nodes_.end();
       for (auto at = nodes_.begin(); at != nodes_.end(); ++at) {
         // Who uses a node holds its pointer, and gets it with this lock alone.
-        if (at->second.use_count() > 1 || turns_.contains(at->first)) continue;
+        if (at->second.use_count() > 1 || node_locks_.contains(at->first)) continue;
         if (oldest == nodes_.end() || at->second->last_used() < oldest->second->last_used()) {
           oldest = at;
         }
@@ -159,11 +159,11 @@ void Nodes::close_unused() {
       id = oldest->first;
       closing = std::move(oldest->second);
       nodes_.erase(oldest);
-      turns_.emplace(id, turn);
+      node_locks_.emplace(id, node_lock);
     }
     closing.reset();
     mine.unlock();
-    end_turn(id, std::move(turn));
+    release(id, std::move(node_lock));
   }
 }
 
@@ -191,17 +191,17 @@ Result<std::vector<std::string>> Nodes::names() const {
 
 Status Nodes::remove(const std::string& id) {
   if (Status named = check_name(id); !named) return named;
-  Turn turn = turn_of(id);
+  NodeLock node_lock = lock_of(id);
   Status removed;
   {
-    const std::lock_guard mine(*turn);
+    const std::lock_guard mine(*node_lock);
     removed = remove_now(id);
   }
-  end_turn(id, std::move(turn));
+  release(id, std::move(node_lock));
   return removed;
 }
 
-// With the node's turn: whoever asks for the node meanwhile waits. Null where it is not open.
+// With the node's lock: whoever asks for the node meanwhile waits. Null where it is not open.
 std::shared_ptr<Node> Nodes::take_out(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(id);
@@ -216,7 +216,7 @@ void Nodes::put_back(const std::string& id, std::shared_ptr<Node> node) {
   nodes_.emplace(id, std::move(node));
 }
 
-// With the node's turn.
+// With the node's lock.
 Status Nodes::remove_now(const std::string& id) {
   if (std::shared_ptr<Node> open = take_out(id)) {
     Status removed = open->remove();
@@ -238,22 +238,23 @@ bool Nodes::any_broken() const {
 void Nodes::mend() {
   std::vector<std::string> broken;
   for (const std::shared_ptr<Node>& node : all()) {
-    if (node->is_broken()) broken.push_back(node->id());
+    if (node->is_broken() && !node->is_in_long_use()) broken.push_back(node->id());
   }
   for (const std::string& id : broken) {
-    if (!has_room(options_.folder)) return;
+    if (!takes_files(options_.folder)) return;
     reopen(id);
   }
 }
 
 void Nodes::reopen(const std::string& id) {
   using std::chrono::steady_clock;
-  constexpr auto kPatience = std::chrono::seconds(2);
-  Turn turn = turn_of(id);
+  constexpr auto kPatience = std::chrono::milliseconds(200);
+  NodeLock node_lock = lock_of(id);
   {
-    const std::lock_guard mine(*turn);
+    const std::lock_guard mine(*node_lock);
     std::shared_ptr<Node> node = take_out(id);
-    // Its files are free once the last request has its answer. An export may take longer: later.
+    // Its files are free once the last request has its answer. Where one takes longer, those that
+    // ask for the node are answered meanwhile, and it is tried again later.
     const auto until = steady_clock::now() + kPatience;
     while (node.use_count() > 1 && steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -267,7 +268,7 @@ void Nodes::reopen(const std::string& id) {
       if (!opened) log(LogLevel::error, "node {}: {}", id, opened.error().message);
     }
   }
-  end_turn(id, std::move(turn));
+  release(id, std::move(node_lock));
 }
 
 Status Nodes::clear(Node& node) { return node.clear(next_number_++); }

@@ -44,11 +44,11 @@ class Nodes {
  private:
   Nodes(const NodeOptions& options, SideStore& store) : options_(options), store_(store) {}
   void remove_left_over(const std::vector<uint64_t>& known) const;
-  // Whoever opens, closes or removes a node holds its turn, so that two never do; others are not
+  // Whoever opens, closes or removes a node holds its lock, so that two never do; others are not
   // held up.
-  using Turn = std::shared_ptr<std::mutex>;
-  Turn turn_of(const std::string& id);
-  void end_turn(const std::string& id, Turn turn);
+  using NodeLock = std::shared_ptr<std::mutex>;
+  NodeLock lock_of(const std::string& id);
+  void release(const std::string& id, NodeLock node_lock);
   std::shared_ptr<Node> find_used(const std::string& id);
   Result<std::shared_ptr<Node>> open_node(const std::string& id);
   Result<std::optional<uint64_t>> stored_number(const std::string& id) const;
@@ -63,7 +63,7 @@ class Nodes {
   std::atomic<uint64_t> next_number_ = 1;
   mutable std::mutex mutex_;  // of what follows, and for no longer than a look at it
   std::map<std::string, std::shared_ptr<Node>> nodes_;
-  std::map<std::string, Turn> turns_;
+  std::map<std::string, NodeLock> node_locks_;
 };
 
 }  // namespace hoist::service

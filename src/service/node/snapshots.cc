@@ -131,11 +131,14 @@ Status Snapshots::remove_all(const std::string& node) const {
               fmt::format("cannot remove {}: {}", node_folder(node), error.message()));
 }
 
-Result<uint64_t> Snapshots::restore(Nodes& nodes, Node& node, const std::string& name) const {
-  const auto file = path(node.id(), name);
+Result<uint64_t> Snapshots::restore(Nodes& nodes, const std::string& node,
+                                    const std::string& name) const {
+  const auto file = path(node, name);
   if (!file) return file.error();
+  const auto into = nodes.get(node);
+  if (!into) return into.error();
   std::ifstream lines(*file);
-  return nodes.restore(node, [&]() -> Result<std::optional<std::string>> {
+  return nodes.restore(**into, [&]() -> Result<std::optional<std::string>> {
     std::string line;
     if (std::getline(lines, line)) return std::optional(std::move(line));
     if (lines.eof()) return std::optional<std::string>();

@@ -26,8 +26,8 @@ class Snapshots {
   // `not_found` where there is none.
   Status remove(const std::string& node, const std::string& name) const;
   Status remove_all(const std::string& node) const;
-  // The number of patterns that the node has then.
-  Result<uint64_t> restore(Nodes& nodes, Node& node, const std::string& name) const;
+  // The number of patterns that the node has then, which is made where it is missing.
+  Result<uint64_t> restore(Nodes& nodes, const std::string& node, const std::string& name) const;
 
  private:
   std::string node_folder(const std::string& node) const;

@@ -1,4 +1,4 @@
-#include "service/node/room.h"
+#include "service/node/write_probe.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 
 namespace hoist::service {
 
-bool has_room(const std::string& folder) {
+bool takes_files(const std::string& folder) {
   constexpr size_t kBytes = 8 << 20;  // to open an index takes less
-  const std::string path = folder + "/room";
+  const std::string path = folder + "/write-probe";
   bool is_written = false;
   if (const auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC)) {
     const std::vector<char> bytes(kBytes);

@@ -6,6 +6,6 @@
 namespace hoist::service {
 
 // Writes some megabytes into the folder and takes them away again.
-bool has_room(const std::string& folder);
+bool takes_files(const std::string& folder);
 
 }  // namespace hoist::service
