@@ -27,7 +27,7 @@ std::unique_ptr<KeptSession> put_changes(const Session& session, SideStore::Batc
 // With that mutex held, too: all of session.kept.
 void remove_entries(const Session& session, SideStore::Batch& batch);
 
-// Of the keys of all its entries.
+// What the keys of all entries of a session begin with.
 std::string entries_prefix(std::string_view id);
 
 // Entries that belong to one session, in the order of their keys.
