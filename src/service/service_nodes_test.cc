@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "service/node/node_keys.h"
 #include "service/service_testing.h"
 
@@ -146,6 +148,34 @@ TEST_F(NodesTest, SnapshotsOfAnySizeComeBack) {
   json("DELETE", "/nodes/node");
   EXPECT_EQ(json("POST", "/nodes/node/snapshots/" + copy + "/restore")["patterns"], kValues);
   EXPECT_TRUE(lines_of(*service_->nodes().get("node").value()) == before);
+}
+
+TEST_F(NodesTest, DamagedSnapshotsChangeNothing) {
+  const std::string name = learn_all("node", {{"x"}, {"y"}});
+  const std::string copy = json("POST", "/nodes/node/snapshots")["snapshot"];
+  learn_all("node", {{"x"}, {"z"}});
+  std::string path;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/snapshots")) {
+    if (entry.is_regular_file()) path = entry.path();
+  }
+  const std::string whole = read_file(path, 1 << 20).value();
+  const auto restored_with = [&](const std::string& text) {
+    std::ofstream(path, std::ios::trunc | std::ios::binary) << text;
+    return ask("POST", "/nodes/node/snapshots/" + copy + "/restore");
+  };
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    EXPECT_GE(restored_with(damaged).status, 400) << at << ": " << damaged;
+    if (at % 7 == 0) EXPECT_GE(restored_with(whole.substr(0, at)).status, 400) << at;
+  }
+  EXPECT_GE(restored_with(whole + whole).status, 400);
+  EXPECT_EQ(listed("node")["patterns"], 2);
+  EXPECT_EQ(folders(), 1U);
+  EXPECT_EQ(restored_with(whole).status, 200);
+  EXPECT_EQ(listed("node")["patterns"], 1);
+  EXPECT_EQ(json("GET", "/pattern/" + name, {}, {{"node_id", "node"}})["pattern"]["status"],
+            "okay");
 }
 
 TEST_F(NodesTest, SnapshotsOfTheFirstFormatComeBack) {

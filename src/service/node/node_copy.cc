@@ -4,6 +4,7 @@
 //   {"affinity":{"bread":{"joy":1.5}}}      a line for each symbol that has any
 //   {"vector":[0.5,0.25]}                   a line for each learned vector
 //   {"name":"0ea1…","events":[["a"],["b"]],…}   a line for each pattern (pattern_lines.h)
+//   {"sha256":"…"}                          of all lines before, which snapshots.cc adds and checks
 //
 // Format 1 had all affinities and vectors in the first line, as objects "affinities" and "vectors".
 #include <fmt/core.h>

@@ -1,7 +1,7 @@
 #include "service/node/snapshots.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <openssl/evp.h>
 #include <unistd.h>
 
@@ -13,6 +13,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <utility>
 
 #include "base/file.h"
 #include "service/node/node_keys.h"
@@ -39,6 +41,29 @@ bool is_name(std::string_view name) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == 'T' || c == 'Z' || c == '-';
   });
 }
+
+// The digest of lines, which a snapshot's last line tells: what is damaged or cut off is not
+// restored.
+class LinesDigest {
+ public:
+  LinesDigest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+    EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+  }
+  void add(std::string_view line) {
+    EVP_DigestUpdate(context_.get(), line.data(), line.size());
+    EVP_DigestUpdate(context_.get(), "\n", 1);
+  }
+  // Once.
+  std::string last_line() {
+    std::array<unsigned char, 32> digest = {};
+    EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
+    return fmt::format("{}{:02x}\"}}", kLastLine, fmt::join(digest, ""));
+  }
+  static constexpr std::string_view kLastLine = "{\"sha256\":\"";
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
 
 }  // namespace
 
@@ -69,10 +94,15 @@ Result<Snapshot> Snapshots::make(const Node& node) const {
     const auto fd = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
     if (!fd) return fd.error();
     std::string piece;
-    Status written;
-    Status saved = node.save([&](std::string_view line) {
+    LinesDigest digest;
+    const auto put = [&](std::string_view line) {
       piece.append(line).push_back('\n');
       snapshot.bytes += line.size() + 1;
+    };
+    Status written;
+    Status saved = node.save([&](std::string_view line) {
+      put(line);
+      digest.add(line);
       if (piece.size() < (256 << 10)) return true;
       written = write_full(fd->get(), piece.data(), piece.size(), unfinished);
       piece.clear();
@@ -80,6 +110,7 @@ Result<Snapshot> Snapshots::make(const Node& node) const {
     });
     if (!written) return written;
     if (!saved) return saved;
+    put(digest.last_line());
     if (written = write_full(fd->get(), piece.data(), piece.size(), unfinished); !written) {
       return written;
     }
@@ -138,11 +169,28 @@ Result<uint64_t> Snapshots::restore(Nodes& nodes, const std::string& node,
   const auto into = nodes.get(node);
   if (!into) return into.error();
   std::ifstream lines(*file);
+  LinesDigest digest;
+  bool has_digest = true;
+  bool is_first = true;
   return nodes.restore(**into, [&]() -> Result<std::optional<std::string>> {
+    const auto damaged = [&](std::string_view what) {
+      return fail(ErrorCode::corrupt, fmt::format("snapshot {} is {}", name, what));
+    };
     std::string line;
-    if (std::getline(lines, line)) return std::optional(std::move(line));
-    if (lines.eof()) return std::optional<std::string>();
-    return fail(ErrorCode::io, fmt::format("cannot read {}", *file), errno);
+    if (!std::getline(lines, line)) {
+      if (!lines.eof()) return fail(ErrorCode::io, fmt::format("cannot read {}", *file), errno);
+      if (has_digest) return damaged("cut off");
+      return std::optional<std::string>();
+    }
+    // The first format has none.
+    if (std::exchange(is_first, false)) has_digest = line.find("\"hoist_node\":1") == line.npos;
+    if (has_digest && line.starts_with(LinesDigest::kLastLine)) {
+      if (line != digest.last_line()) return damaged("damaged");
+      if (lines.peek() != std::ifstream::traits_type::eof()) return damaged("longer than it was");
+      return std::optional<std::string>();
+    }
+    digest.add(line);
+    return std::optional(std::move(line));
   });
 }
 
