@@ -2,6 +2,7 @@
 """Patterns of `hoist match serve` as Arrow's record batches, as pyarrow, Polars, DuckDB and pandas have them. Exit status
 77: there is no pyarrow, neither here nor where scripts/setup puts it."""
 
+import http.client
 import importlib.util
 import io
 import json
@@ -15,7 +16,7 @@ import time
 import unittest
 
 from hoist_tree import BUILD, SKIPPED
-from service_case import SharedServerCase
+from service_case import ServiceCase, SharedServerCase
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 if importlib.util.find_spec("pyarrow") is None:
@@ -420,6 +421,34 @@ class Refused(ArrowCase):
                 status, _, answer = self.ask("POST", self.place(), bytes(damaged), content_type=STREAM)
                 self.assertIn(status, (200, 400), (SEED, answer))
         self.learn(stream_of(self.good), "_after", 3)
+
+
+class Ends(ServiceCase):
+    def test_what_cannot_be_read(self):
+        """An export without some of the metadata is not whole, and the client is told so."""
+        server = self.serve()
+        client = server.client()
+        chance = random.Random(SEED)
+        lines = "".join(json.dumps({"events": [[str(i)], ["x"]], "metadata": {"k": chance.randbytes(2000).hex()}}) + "\n"
+                        for i in range(10_000))
+        self.assertEqual(client.ask("POST", "/nodes/n/patterns", lines.encode())[0], 200)
+        client.close()
+        self.assertEqual(server.end(), 0)
+        server = self.serve()  # what was in its log is in a table now
+        client = server.client()
+        self.addCleanup(client.close)
+        self.assertEqual(client.get("/nodes/n/patterns")[0], 200)
+        tables = list((self.folder / "store/nodes").glob("*/store/*.sst"))
+        self.assertTrue(tables)
+        for table in tables:
+            with open(table, "r+b") as file:
+                file.write(chance.randbytes(table.stat().st_size * 9 // 10))
+        for kind in ("jsonl", "arrow", "arrow-file"):
+            # How much is sent before the fault is a matter of time: perhaps nothing.
+            cut_off = (http.client.IncompleteRead, http.client.RemoteDisconnected)
+            with self.subTest(kind=kind), self.assertRaises(cut_off):
+                client.get(f"/nodes/n/patterns?format={kind}")
+            client.close()
 
 
 if __name__ == "__main__":

@@ -98,6 +98,10 @@ class Node {
   static Status remove(const std::string& id, uint64_t number, const std::string& folder,
                        SideStore& store);
 
+  // Calls `add` for each pattern and its metadata, JSON text or nothing, until it says false. Where
+  // metadata cannot be read, that error, and not all patterns were told.
+  Status visit(const std::function<bool(const match::VisitedPattern& pattern,
+                                        const std::string& metadata)>& add) const;
   // Writes everything that clear() would take away as lines: a head, then a pattern each.
   // `cancelled` where `write` says false.
   Status save(const std::function<bool(std::string_view line)>& write) const;

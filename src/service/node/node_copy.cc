@@ -47,23 +47,34 @@ std::string Node::head_line(const Contents& contents) const {
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+Status Node::visit(const std::function<bool(const match::VisitedPattern& pattern,
+                                            const std::string& metadata)>& add) const {
+  const std::shared_ptr<match::Index> index = this->index();
+  if (index == nullptr) return {};
+  Status metadata_read;
+  index->visit([&](const match::VisitedPattern& pattern) {
+    const auto metadata = index->metadata(pattern.name);
+    // One that was forgotten meanwhile has none.
+    if (!metadata && metadata.error().code != ErrorCode::not_found) {
+      metadata_read = metadata.error();
+      return false;
+    }
+    return add(pattern, metadata ? *metadata : std::string());
+  });
+  return metadata_read;
+}
+
 Status Node::save(const std::function<bool(std::string_view line)>& write) const {
   const std::shared_ptr<Contents> contents = this->contents();
   bool goes_on = write(head_line(*contents));
-  Status metadata_read;
-  if (const std::shared_ptr<match::Index> index = this->index(); index != nullptr && goes_on) {
-    index->visit([&](const match::VisitedPattern& pattern) {
-      const auto metadata = index->metadata(pattern.name);
-      // One that was forgotten meanwhile has none.
-      if (!metadata && metadata.error().code != ErrorCode::not_found) {
-        metadata_read = metadata.error();
-        return false;
-      }
-      goes_on = write(pattern_line(pattern, metadata ? *metadata : std::string()));
+  Status visited;
+  if (goes_on) {
+    visited = visit([&](const match::VisitedPattern& pattern, const std::string& metadata) {
+      goes_on = write(pattern_line(pattern, metadata));
       return goes_on;
     });
   }
-  if (!metadata_read) return metadata_read;
+  if (!visited) return visited;
   if (!goes_on) return fail(ErrorCode::cancelled, "the copy was not taken to its end");
   return {};
 }
