@@ -423,7 +423,78 @@ class Refused(ArrowCase):
         self.learn(stream_of(self.good), "_after", 3)
 
 
+def equal_rows(count):
+    """So many rows of one pattern: two bytes each, and next to none where they are compressed."""
+    symbols = pa.DictionaryArray.from_arrays(pa.array(bytes(2 * count), pa.uint8()), pa.array(["a"]))
+    return pa.table({"events": pa.FixedSizeListArray.from_arrays(pa.FixedSizeListArray.from_arrays(symbols, 2), 1)})
+
+
+def null_members(members, length, rows=1):
+    """Rows whose metadata has a list of structures, of which no member is there."""
+    nothing = pa.StructArray.from_arrays([pa.nulls(length * rows)] * members, names=[f"n{i}" for i in range(members)])
+    metadata = pa.StructArray.from_arrays([pa.FixedSizeListArray.from_arrays(nothing, length)], names=["k"])
+    return pa.table({"events": pa.array([[["a", "b"]]] * rows, EVENTS), "metadata": metadata})
+
+
+class FewBytesOfMuch(ArrowCase):
+    """What takes the client nothing takes the service little."""
+
+    def test_rows(self):
+        body = stream_of(equal_rows(2_000_000), compression="zstd")
+        self.assertLess(len(body), 5_000)
+        message = self.refused(body, batch=1)
+        self.assertIn("stand for more than 1000 times as many: send it without compression", message)
+        rows = (256 * MEBIBYTE - len(stream_of(equal_rows(2_000_000)))) // 1000
+        self.assertAlmostEqual(json.loads(self.lines("_refused")[0])["frequency"], rows, delta=2)
+        self.learn(stream_of(equal_rows(300_000)), "_plain", 300_000)
+
+    def test_dictionaries(self):
+        """They are decompressed, though no row has the long text."""
+        batches = [pa.record_batch({"events": pa.ListArray.from_arrays(
+            pa.array([0, 1], pa.int32()), pa.ListArray.from_arrays(
+                pa.array([0, 2], pa.int32()), pa.DictionaryArray.from_arrays(
+                    pa.array([0, 0], pa.int8()), pa.array(["a", name * (100 << 20)]))))}) for name in "bcdef"]
+        body = stream_of(pa.Table.from_batches(batches), compression="zstd")
+        self.assertLess(len(body), 200_000)
+        self.assertIn("stand for more", self.refused(body, batch=3, patterns_learned=2))
+
+    def test_null_members(self):
+        body = stream_of(null_members(members=8000, length=1_000_000))
+        self.assertEqual(self.refused(body, batch=1, row=1), "a row has more than two million values")
+
+    def test_nobody_waits(self):
+        """An import ends when its client is gone, though the whole body has come."""
+        connection = self.server.client().connection
+        self.addCleanup(connection.close)
+        connection.request("POST", self.place(), body=stream_of(equal_rows(5_000_000)), headers={"content-type": STREAM})
+
+        def learned():
+            lines = self.lines()
+            return json.loads(lines[0])["frequency"] if lines else 0
+
+        while learned() == 0:
+            time.sleep(0.05)
+        connection.close()
+        before = -1
+        while (now := learned()) != before:
+            before = now
+            time.sleep(0.5)
+        self.assertLess(now, 5_000_000)
+
+
 class Ends(ServiceCase):
+    def test_while_it_imports(self):
+        """Within the grace and what a few values take."""
+        for table in (equal_rows(5_000_000), null_members(members=10, length=190_000, rows=400)):
+            server = self.serve("--grace", "1", folder=self.folder / str(table.num_rows))
+            connection = server.client().connection
+            self.addCleanup(connection.close)
+            connection.request("POST", "/nodes/n/patterns", body=stream_of(table), headers={"content-type": STREAM})
+            time.sleep(0.5)
+            before = time.monotonic()
+            self.assertEqual(server.end(), 0)
+            self.assertLess(time.monotonic() - before, 20 if os.environ.get("HOIST_SANITIZE") else 5)
+
     def test_what_cannot_be_read(self):
         """An export without some of the metadata is not whole, and the client is told so."""
         server = self.serve()

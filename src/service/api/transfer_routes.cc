@@ -31,9 +31,6 @@ net::HttpResponse import(Node& node, PatternSource& source) {
     return detail(error_response(error).status, what);
   };
   for (;; ++learned) {
-    if (node.stop().stop_requested()) {
-      return refused(fail(ErrorCode::unavailable, "the service ends"));
-    }
     const auto record = source.next();
     if (!record) return refused(record.error());
     if (!*record) break;
@@ -99,11 +96,13 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
         BodyFaults faults;
         const auto format = format_of_body(request, faults);
         if (!format) return reply.send(faults.response());
-        const std::shared_ptr<PatternSource> source = pattern_source(*format, std::move(body));
+        const auto upload = std::make_shared<net::HttpBodyReader>(std::move(body));
         Api::answer_in(api.transfers, std::move(request), std::move(reply),
-                       [api, source](Request asked) {
+                       [api, upload, format = *format](Request asked) {
                          const auto node = api.nodes.get(asked.parameters.at(0));
-                         return node ? import(**node, *source) : error_response(node.error());
+                         if (!node) return error_response(node.error());
+                         return import(
+                             **node, *pattern_source(format, std::move(*upload), (*node)->stop()));
                        });
       });
   router.add(
