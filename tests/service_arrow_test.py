@@ -2,6 +2,7 @@
 """Patterns of `hoist match serve` as Arrow's record batches, as pyarrow, Polars, DuckDB and pandas have them. Exit status
 77: there is no pyarrow, neither here nor where scripts/setup puts it."""
 
+import http.client
 import importlib.util
 import io
 import json
@@ -15,7 +16,7 @@ import time
 import unittest
 
 from hoist_tree import BUILD, SKIPPED
-from service_case import SharedServerCase
+from service_case import ServiceCase, SharedServerCase
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 if importlib.util.find_spec("pyarrow") is None:
@@ -420,6 +421,103 @@ class Refused(ArrowCase):
                 status, _, answer = self.ask("POST", self.place(), bytes(damaged), content_type=STREAM)
                 self.assertIn(status, (200, 400), (SEED, answer))
         self.learn(stream_of(self.good), "_after", 3)
+
+
+def equal_rows(count):
+    """So many rows of one pattern: two bytes each, and next to none where they are compressed."""
+    symbols = pa.DictionaryArray.from_arrays(pa.array(bytes(2 * count), pa.uint8()), pa.array(["a"]))
+    return pa.table({"events": pa.FixedSizeListArray.from_arrays(pa.FixedSizeListArray.from_arrays(symbols, 2), 1)})
+
+
+def null_members(members, length, rows=1):
+    """Rows whose metadata has a list of structures, of which no member is there."""
+    nothing = pa.StructArray.from_arrays([pa.nulls(length * rows)] * members, names=[f"n{i}" for i in range(members)])
+    metadata = pa.StructArray.from_arrays([pa.FixedSizeListArray.from_arrays(nothing, length)], names=["k"])
+    return pa.table({"events": pa.array([[["a", "b"]]] * rows, EVENTS), "metadata": metadata})
+
+
+class FewBytesOfMuch(ArrowCase):
+    """What takes the client nothing takes the service little."""
+
+    def test_rows(self):
+        body = stream_of(equal_rows(2_000_000), compression="zstd")
+        self.assertLess(len(body), 5_000)
+        message = self.refused(body, batch=1)
+        self.assertIn("stand for more than 1000 times as many: send it without compression", message)
+        rows = (256 * MEBIBYTE - len(stream_of(equal_rows(2_000_000)))) // 1000
+        self.assertAlmostEqual(json.loads(self.lines("_refused")[0])["frequency"], rows, delta=2)
+        self.learn(stream_of(equal_rows(300_000)), "_plain", 300_000)
+
+    def test_dictionaries(self):
+        """They are decompressed, though no row has the long text."""
+        batches = [pa.record_batch({"events": pa.ListArray.from_arrays(
+            pa.array([0, 1], pa.int32()), pa.ListArray.from_arrays(
+                pa.array([0, 2], pa.int32()), pa.DictionaryArray.from_arrays(
+                    pa.array([0, 0], pa.int8()), pa.array(["a", name * (100 << 20)]))))}) for name in "bcdef"]
+        body = stream_of(pa.Table.from_batches(batches), compression="zstd")
+        self.assertLess(len(body), 200_000)
+        self.assertIn("stand for more", self.refused(body, batch=3, patterns_learned=2))
+
+    def test_null_members(self):
+        body = stream_of(null_members(members=8000, length=1_000_000))
+        self.assertEqual(self.refused(body, batch=1, row=1), "a row has more than two million values")
+
+    def test_nobody_waits(self):
+        """An import ends when its client is gone, though the whole body has come."""
+        connection = self.server.client().connection
+        self.addCleanup(connection.close)
+        connection.request("POST", self.place(), body=stream_of(equal_rows(5_000_000)), headers={"content-type": STREAM})
+
+        def learned():
+            lines = self.lines()
+            return json.loads(lines[0])["frequency"] if lines else 0
+
+        while learned() == 0:
+            time.sleep(0.05)
+        connection.close()
+        before = -1
+        while (now := learned()) != before:
+            before = now
+            time.sleep(0.5)
+        self.assertLess(now, 5_000_000)
+
+
+class Ends(ServiceCase):
+    def test_while_it_imports(self):
+        """Long before the import would end."""
+        for table in (equal_rows(5_000_000), null_members(members=10, length=190_000, rows=400)):
+            server = self.serve("--grace", "1", folder=self.folder / str(table.num_rows))
+            connection = server.client().connection
+            self.addCleanup(connection.close)
+            connection.request("POST", "/nodes/n/patterns", body=stream_of(table), headers={"content-type": STREAM})
+            time.sleep(0.5)
+            self.assertEqual(server.end(), 0)
+
+    def test_what_cannot_be_read(self):
+        """An export without some of the metadata is not whole, and the client is told so."""
+        server = self.serve()
+        client = server.client()
+        chance = random.Random(SEED)
+        lines = "".join(json.dumps({"events": [[str(i)], ["x"]], "metadata": {"k": chance.randbytes(2000).hex()}}) + "\n"
+                        for i in range(10_000))
+        self.assertEqual(client.ask("POST", "/nodes/n/patterns", lines.encode())[0], 200)
+        client.close()
+        self.assertEqual(server.end(), 0)
+        server = self.serve()  # what was in its log is in a table now
+        client = server.client()
+        self.addCleanup(client.close)
+        self.assertEqual(client.get("/nodes/n/patterns")[0], 200)
+        tables = list((self.folder / "store/nodes").glob("*/store/*.sst"))
+        self.assertTrue(tables)
+        for table in tables:
+            with open(table, "r+b") as file:
+                file.write(chance.randbytes(table.stat().st_size * 9 // 10))
+        for kind in ("jsonl", "arrow", "arrow-file"):
+            # How much is sent before the fault is a matter of time: perhaps nothing.
+            cut_off = (http.client.IncompleteRead, http.client.RemoteDisconnected)
+            with self.subTest(kind=kind), self.assertRaises(cut_off):
+                client.get(f"/nodes/n/patterns?format={kind}")
+            client.close()
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ class Array {
   // What lists hold; a map's entries, which are structures of a key and a value.
   const Array& child(size_t number = 0) const { return children_[number]; }
   const std::vector<Array>& children() const { return children_; }
+  // Memory of its lists, but for its children's.
+  size_t own_bytes() const { return view_data_.capacity() * sizeof(std::string_view); }
 
  private:
   friend class ArrayLoader;
@@ -70,6 +72,11 @@ struct Dictionary {
     int64_t begin = 0;
     std::unique_ptr<Body> body;
     Array values;
+
+    // Memory of it: many small parts take more than what is in them. A vector's room doubles.
+    size_t bytes() const {
+      return 2 * sizeof *this + sizeof *body + body->bytes() + values.own_bytes();
+    }
   };
   Field field;  // of the values
   std::vector<Part> parts;

@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 
-#include "arrow/batch_builder.h"
-#include "arrow/reader.h"
+#include "arrow/arrow_testing.h"
 #include "arrow/writer.h"
 
 namespace hoist::arrow {
@@ -42,17 +40,6 @@ std::string text_of(const Array& array, int64_t i) {
     default:
       return items();
   }
-}
-
-// Gives `bytes` in pieces of at most `step`.
-Reader::Read source_of(std::string bytes, size_t step = SIZE_MAX) {
-  return [bytes = std::move(bytes), step,
-          at = size_t{0}](std::span<char> into) mutable -> Result<size_t> {
-    const size_t count = std::min({into.size(), bytes.size() - at, step});
-    std::memcpy(into.data(), bytes.data() + at, count);
-    at += count;
-    return count;
-  };
 }
 
 // All values of all batches, a line a row; or the error.
@@ -93,24 +80,6 @@ std::string stream_of(std::vector<Field> fields, const Batch& batch) {
   Written written(std::move(fields));
   EXPECT_TRUE(written.writer.add(batch));
   return written.end();
-}
-
-void add_texts(BatchBuilder& builder, const std::vector<std::string>& texts) {
-  std::vector<int32_t> ends = {0};
-  std::string bytes;
-  for (const std::string& text : texts) {
-    bytes += text;
-    ends.push_back(static_cast<int32_t>(bytes.size()));
-  }
-  builder.node(texts.size());
-  builder.buffer(ends);
-  builder.buffer(std::string_view(bytes));
-}
-
-Batch texts_batch(const std::vector<std::string>& texts) {
-  BatchBuilder builder(texts.size());
-  add_texts(builder, texts);
-  return builder.take();
 }
 
 TEST(Arrow, NumbersOfEveryWidthCutInEveryWay) {
@@ -187,10 +156,7 @@ TEST(Arrow, ListsAndMapsOfRandomLengths) {
   add_texts(builder, texts);
   builder.node(300);
   builder.buffer(pairs);
-  builder.node(keys.size());
-  add_texts(builder, keys);
-  builder.node(values.size());
-  builder.buffer(values);
+  add_pairs(builder, keys, values);
   const auto text = read(stream_of(fields, builder.take()), {"a", "b"}, 1 + random() % 100);
   ASSERT_TRUE(text) << text.error().message << ", seed " << seed;
   EXPECT_EQ(*text, expected) << "seed " << seed;
@@ -241,10 +207,7 @@ TEST(Arrow, ColumnsOfOtherTypesAreSkipped) {
   builder.buffer(std::vector<int64_t>{1, 2});
   builder.node(2);
   builder.buffer(std::vector<int64_t>{1, 0, 2, 0});
-  builder.node(2);
-  add_texts(builder, {"p", "q"});
-  builder.node(2);
-  builder.buffer(std::vector<double>{1, 2});
+  add_pairs(builder, {"p", "q"}, {1, 2});
   add_texts(builder, {"x", "y"});
   Field both{.name = "both", .type = Type::structure};
   both.children = {text_field("p"), double_field("q")};
@@ -313,8 +276,42 @@ TEST(Arrow, LimitsHold) {
   std::string grows = schema_message(std::vector{dictionary});
   const Batch entries = texts_batch({text});
   for (int i = 0; i < 3; ++i) grows += dictionary_message(entries, 1, true) + entries.body;
-  EXPECT_TRUE(read(grows, {"a"}, SIZE_MAX, 301'000));
+  EXPECT_TRUE(read(grows, {"a"}, SIZE_MAX, 302'000));
   EXPECT_EQ(read(grows, {"a"}, SIZE_MAX, 290'000).error().code, ErrorCode::unsupported);
+}
+
+// Each part of a dictionary takes memory, whatever little is in it; one that is replaced, none.
+TEST(Arrow, SmallPartsOfDictionariesCount) {
+  Field dictionary = text_field("a");
+  dictionary.dictionary = {.id = 1};
+  const auto parts = [&](int count, bool are_deltas) {
+    const Batch entry = texts_batch({""});
+    const std::string part = dictionary_message(entry, 1, are_deltas) + entry.body;
+    std::string bytes = schema_message(std::vector{dictionary});
+    for (int i = 0; i < count; ++i) bytes += part;
+    return read(bytes, {"a"}, SIZE_MAX, 1 << 20);
+  };
+  EXPECT_TRUE(parts(1000, true));
+  EXPECT_EQ(parts(8000, true).error().code, ErrorCode::unsupported);
+  EXPECT_TRUE(parts(8000, false));
+}
+
+TEST(Arrow, BodiesAreToldDecompressedAndMayBeRefused) {
+  const std::string bytes = stream_of({text_field("a")}, texts_batch({std::string(1000, 'x')}));
+  size_t told = 0;
+  const auto read_with = [&](const std::function<Status(size_t)>& on_body) {
+    auto reader = Reader::open(source_of(bytes), {.columns = {"a"}, .on_body = on_body});
+    return reader->next();
+  };
+  EXPECT_TRUE(read_with([&](size_t body) -> Status {
+    told = body;
+    return {};
+  }));
+  EXPECT_GE(told, 1000U);
+  EXPECT_EQ(read_with([](size_t) -> Status { return fail(ErrorCode::exhausted, "no more"); })
+                .error()
+                .code,
+            ErrorCode::exhausted);
 }
 
 TEST(Arrow, EveryTruncationIsRefusedUnlessItEndsAtAMessage) {
@@ -339,10 +336,7 @@ TEST(Arrow, DamageNeverLeadsBeyondTheMessage) {
   add_texts(builder, {"a", "bc", "def"});
   builder.node(3);
   builder.buffer(std::vector<int32_t>{0, 1, 2, 2});
-  builder.node(2);
-  add_texts(builder, {"k", "l"});
-  builder.node(2);
-  builder.buffer(std::vector<double>{1, 2});
+  add_pairs(builder, {"k", "l"}, {1, 2});
   const std::string bytes = stream_of(
       {list_field("a", text_field("item")), map_field("b", double_field("value"))}, builder.take());
   int read_nevertheless = 0;

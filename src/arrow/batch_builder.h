@@ -30,6 +30,9 @@ class BatchBuilder {
     bits(valid);
   }
 
+  // A node of the type null, which has no buffers.
+  void nulls(size_t length) { batch_.nodes.push_back({static_cast<int64_t>(length), 0}); }
+
   template <typename T>
   void bits(const std::vector<T>& values) {
     std::vector<uint8_t> packed((values.size() + 7) / 8);

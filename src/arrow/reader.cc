@@ -157,23 +157,29 @@ Status Reader::read_dictionary(const MessageHead& head, std::string bytes) {
   if (found == dictionaries_.end()) return {};  // of a column that is skipped
   Dictionary& dictionary = found->second;
   if (!head.is_delta) {
-    for (const Dictionary::Part& part : dictionary.parts) dictionary_bytes_ -= part.body->bytes();
+    for (const Dictionary::Part& part : dictionary.parts) dictionary_bytes_ -= part.bytes();
     dictionary.parts.clear();
   }
   const size_t room = options_.most_bytes - std::min(options_.most_bytes, dictionary_bytes_);
   auto body = std::make_unique<Body>(std::move(bytes), head.batch.compression, room);
   auto values = ArrayLoader(head, *body, {}).load(dictionary.field);
   if (!values) return values.error();
-  if (body->bytes() > room) {
+  if (Status noted = note_body(*body); !noted) return noted;
+  if (values->length() == 0) return {};
+  Dictionary::Part part{dictionary.length(), std::move(body), *std::move(values)};
+  dictionary_bytes_ += part.bytes();
+  if (dictionary_bytes_ > options_.most_bytes) {
     return fail(ErrorCode::unsupported,
-                fmt::format("its dictionaries have more than {} bytes", options_.most_bytes));
+                fmt::format("its dictionaries, of which one came in {} parts, take more than {} "
+                            "bytes: write smaller ones, in fewer parts",
+                            dictionary.parts.size() + 1, options_.most_bytes));
   }
-  dictionary_bytes_ += body->bytes();
-  const int64_t begin = dictionary.length();
-  if (values->length() > 0) {
-    dictionary.parts.push_back({begin, std::move(body), *std::move(values)});
-  }
+  dictionary.parts.push_back(std::move(part));
   return {};
+}
+
+Status Reader::note_body(const Body& body) const {
+  return options_.on_body ? options_.on_body(body.bytes()) : Status();
 }
 
 Status Reader::read_batch(std::string bytes) {
@@ -193,7 +199,7 @@ Status Reader::read_batch(std::string bytes) {
     }
     batch_.columns.push_back(*std::move(array));
   }
-  return {};
+  return note_body(*body_);
 }
 
 }  // namespace hoist::arrow

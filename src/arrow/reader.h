@@ -33,6 +33,8 @@ namespace hoist::arrow {
 struct ReaderOptions {
   std::vector<std::string> columns;  // by name
   size_t most_bytes = 128 << 20;     // of a message's body, of it decompressed, of dictionaries
+  // Told how many bytes each body that is looked at has, decompressed; its error ends the reading.
+  std::function<Status(size_t bytes)> on_body = {};
 };
 
 struct RecordBatch {
@@ -68,6 +70,7 @@ class Reader {
   Status note_dictionaries(const Field& field);
   Status read_dictionary(const MessageHead& head, std::string body);
   Status read_batch(std::string body);
+  Status note_body(const Body& body) const;
 
   Read read_;
   bool is_file_ = false;

@@ -19,12 +19,15 @@ Error system_error(const char* call) {
 uint64_t told(int fd, uint32_t time) { return uint64_t{time} << 32 | static_cast<uint32_t>(fd); }
 
 uint32_t events_of(EventLoop::Interest interest) {
-  return (interest.read ? uint32_t{EPOLLIN} : 0) | (interest.write ? uint32_t{EPOLLOUT} : 0);
+  return (interest.read ? uint32_t{EPOLLIN} : 0) | (interest.write ? uint32_t{EPOLLOUT} : 0) |
+         (interest.end ? uint32_t{EPOLLRDHUP} : 0);
 }
 
 EventLoop::Ready ready_of(uint32_t events) {
-  return {(events & (EPOLLIN | EPOLLRDHUP)) != 0, (events & EPOLLOUT) != 0,
-          (events & (EPOLLERR | EPOLLHUP)) != 0};
+  return {.read = (events & EPOLLIN) != 0,
+          .write = (events & EPOLLOUT) != 0,
+          .end = (events & EPOLLRDHUP) != 0,
+          .broken = (events & (EPOLLERR | EPOLLHUP)) != 0};
 }
 
 }  // namespace

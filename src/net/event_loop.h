@@ -23,10 +23,13 @@ class EventLoop {
   struct Interest {
     bool read = false;
     bool write = false;
+    bool end = false;
+    bool operator==(const Interest&) const = default;
   };
   struct Ready {
     bool read = false;  // bytes, or their end
     bool write = false;
+    bool end = false;     // a socket's other side sends no more, though bytes may wait to be read
     bool broken = false;  // an error, or both directions are closed
   };
   Status watch(int fd, Interest interest, std::function<void(Ready)> handler);

@@ -66,6 +66,27 @@ TEST(EventLoop, CallsForWhatIsAskedOf) {
   EXPECT_TRUE(broken);
 }
 
+TEST(EventLoop, TellsThatTheOtherSideSendsNoMore) {
+  EventLoop loop = EventLoop::create().value();
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  const UniqueFd watched(pair[0]), other(pair[1]);
+  EventLoop::Ready told;
+  int calls = 0;
+  ASSERT_TRUE(loop.watch(watched.get(), {}, [&](EventLoop::Ready ready) {
+    told = ready;
+    ++calls;
+  }));
+  ASSERT_EQ(::write(other.get(), "x", 1), 1);
+  ASSERT_EQ(::shutdown(other.get(), SHUT_WR), 0);
+  ASSERT_TRUE(loop.run_once(0));
+  EXPECT_EQ(calls, 0);
+  ASSERT_TRUE(loop.change(watched.get(), {.end = true}));
+  ASSERT_TRUE(loop.run_once(1000));
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(told.end && !told.read && !told.broken);
+}
+
 TEST(Mailbox, RunsWhatOtherThreadsPostInTheirOrder) {
   EventLoop loop = EventLoop::create().value();
   const auto mailbox = Mailbox::create(loop).value();

@@ -1,6 +1,7 @@
 // Bodies in pieces: requests that a thread reads while they come, responses that are made while
 // they go out.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -96,6 +97,18 @@ HttpRouter routes(Threads& threads, Sum& sum, std::atomic<size_t>& made) {
   };
   router.add_upload("POST", "/sum", upload);
   router.add_upload("POST", "/sum-some", upload, 1'000'000);
+  // Has read its body, and works until somebody says so, or nobody waits for it any more.
+  router.add_upload("POST", "/long", [&](HttpRequest, HttpBodyReader body, HttpReply reply) {
+    const auto reader = std::make_shared<HttpBodyReader>(std::move(body));
+    const auto answer = std::make_shared<HttpReply>(std::move(reply));
+    threads.start([&, reader, answer] {
+      char byte = 0;
+      while (*reader->read({&byte, 1}) > 0) ++sum.bytes;
+      while (sum.paused && !reader->client_is_gone()) ::usleep(1000);
+      sum.cancelled = reader->client_is_gone();
+      answer->send({.body = "done"});
+    });
+  });
   router.add_upload("POST", "/refused", [](HttpRequest, HttpBodyReader, HttpReply reply) {
     reply.send({.status = 403});
   });
@@ -204,6 +217,41 @@ TEST_F(HttpBodies, AnUploadThatBreaksOffIsCancelled) {
   large.send(std::string(1'000'001, 'u'));
   EXPECT_EQ(large.receive().status, 413);
   while (!sum_.cancelled) ::usleep(1000);
+}
+
+TEST_F(HttpBodies, AnUploadIsToldThatItsClientIsGone) {
+  for (const char* more : {"", "GET /countdown?from=1 HTTP/1.1\r\nHost: x\r\n\r\n"}) {
+    sum_.bytes = 0;
+    sum_.cancelled = false;
+    sum_.paused = true;
+    {
+      Client client(server_.address());
+      client.send("POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+      while (sum_.bytes < 3) ::usleep(1000);
+      client.send(more);
+    }
+    while (!sum_.cancelled) ::usleep(1000);
+  }
+}
+
+// It hears of an interim response before its answer, and its handler is not given up.
+TEST_F(HttpBodies, AnUploadOfAHalfClosedConnectionIsAnswered) {
+  sum_.paused = true;
+  Client client(server_.address());
+  client.send("POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+  ::shutdown(client.fd(), SHUT_WR);
+  const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
+  EXPECT_EQ(client.take(interim.size()), interim);
+  ::usleep(50'000);
+  sum_.paused = false;
+  EXPECT_EQ(client.receive().body, "done");
+  EXPECT_EQ(client.rest(), "");
+  EXPECT_FALSE(sum_.cancelled);
+  // One that does not know of interim responses gets none.
+  Client old(server_.address());
+  old.send("POST /long HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc");
+  ::shutdown(old.fd(), SHUT_WR);
+  EXPECT_TRUE(old.rest().starts_with("HTTP/1.1 200 OK"));
 }
 
 TEST_F(HttpBodies, AnUploadMayBeAnsweredEarly) {

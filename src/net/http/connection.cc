@@ -43,10 +43,11 @@ void HttpConnection::ready(EventLoop::Ready ready) {
   if (ready.broken) return close();
   const bool reads = ready.read || (ready.write && transport_.wants_write());
   if (reads && !may_read()) {
-    set_interest(false, interest_.write);
+    set_interest({.write = interest_.write, .end = interest_.end});
   } else if (reads) {
     read_some();
   }
+  if (ready.end && watches_end()) ask_client();
   settle();
   read_received();
 }
@@ -194,7 +195,7 @@ void HttpConnection::settle() {
   wait_for_next(progress);
   // While a request is under way reading stays on: most clients send nothing then.
   const bool read = !blocked && !source_ && (interest_.read || may_read());
-  set_interest(read, blocked || transport_.wants_write());
+  set_interest({.read = read, .write = blocked || transport_.wants_write(), .end = watches_end()});
 }
 
 void HttpConnection::wait_for_next(bool progress) {
@@ -229,7 +230,7 @@ void HttpConnection::linger() {
   if (deadline_->wait == HttpWait::linger) return;
   transport_.shut_down();
   loop_.deadlines().set(deadline_, HttpWait::linger, monotonic_ns());
-  set_interest(true, false);
+  set_interest({.read = true});
 }
 
 void HttpConnection::expire() {
@@ -263,9 +264,9 @@ void HttpConnection::close() {
   loop_.drop(id_);
 }
 
-void HttpConnection::set_interest(bool read, bool write) {
-  if (closed_ || (interest_.read == read && interest_.write == write)) return;
-  interest_ = {read, write};
+void HttpConnection::set_interest(EventLoop::Interest interest) {
+  if (closed_ || interest == interest_) return;
+  interest_ = interest;
   if (!loop_.events().change(transport_.fd(), interest_)) close();
 }
 

@@ -53,7 +53,7 @@ class HttpConnection {
   bool send_some();
   void wait_for_next(bool progress);
   void linger();
-  void set_interest(bool read, bool write);
+  void set_interest(EventLoop::Interest interest);
 
   // requests.cc: requests and responses.
   size_t take(std::string_view bytes);
@@ -64,6 +64,8 @@ class HttpConnection {
   void end_body();
   void dispatch();
   void begin_upload();
+  bool watches_end() const;
+  void ask_client();
   void begin_websocket();
   void refuse(int status);
   void refuse(HttpResponse response);

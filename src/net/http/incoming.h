@@ -31,6 +31,7 @@ struct HttpConnection::Incoming {
   std::optional<HttpResponse> refusal;  // to be sent when its body has been read
   std::shared_ptr<HttpPipe> upload;     // where its body goes while it comes
   bool upload_full = false;
+  bool asked = false;  // the client, whether it is still there
   std::atomic<size_t>& body_memory;
   size_t counted = 0;  // of body_memory
   uint64_t body = 0;   // bytes so far

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kSkippedBody = 64 << 10;   // read and dropped rather than closing the connection
 constexpr size_t kReservedBody = 64 << 10;  // before a byte of it has come
+constexpr const char* kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 
@@ -104,7 +105,7 @@ void HttpConnection::begin_request() {
   request.parameters = std::move(match.parameters);
   if (!admit()) return;
   const bool has_body = incoming.parser->state() == HttpParser::State::body;
-  if (has_body && head.expects_continue) output_.add("HTTP/1.1 100 Continue\r\n\r\n");
+  if (has_body && head.expects_continue) output_.add(kContinue);
   if (match.route->upload) return begin_upload();
   if (has_body) request.body.reserve(std::min<uint64_t>(head.content_length, kReservedBody));
 }
@@ -184,6 +185,20 @@ void HttpConnection::begin_upload() {
     incoming_->route->upload(std::move(incoming_->request), HttpBodyReader(incoming_->upload),
                              loop_.reply(id_));
   });
+}
+
+// Whether an upload's handler may want to know that the client is gone.
+bool HttpConnection::watches_end() const {
+  return !closed_ && under_way_ && incoming_ && incoming_->upload && incoming_->http11 &&
+         !incoming_->asked;
+}
+
+// One that sends no more may still wait for its answer, or be gone. An interim response (RFC 9110,
+// section 15.2) tells: for one that is gone the kernel answers by a reset, which closes the
+// connection.
+void HttpConnection::ask_client() {
+  incoming_->asked = true;
+  output_.add(kContinue);
 }
 
 void HttpConnection::begin_websocket() {

@@ -11,14 +11,32 @@ namespace {
 
 constexpr size_t kMostLine = 16 << 20;
 
+// A body, and whether it is still of use.
+class WantedBody {
+ public:
+  WantedBody(net::HttpBodyReader body, std::stop_token stop)
+      : body_(std::move(body)), stop_(std::move(stop)) {}
+
+  Result<size_t> read(std::span<char> into) { return body_.read(into); }
+  Status goes_on() const {
+    if (stop_.stop_requested()) return fail(ErrorCode::unavailable, "the service ends");
+    if (body_.client_is_gone()) return fail(ErrorCode::cancelled, "the client is gone");
+    return {};
+  }
+
+ private:
+  net::HttpBodyReader body_;
+  std::stop_token stop_;
+};
+
 // Lines of a body that comes in pieces.
 class BodyLines {
  public:
-  explicit BodyLines(net::HttpBodyReader body) : body_(std::move(body)) {}
+  explicit BodyLines(WantedBody body) : body_(std::move(body)) {}
 
-  // Nothing at the end. `cancelled` where the client is gone, `invalid_argument` for a line of more
-  // than 16 MiB.
+  // Nothing at the end. `invalid_argument` for a line of more than 16 MiB.
   Result<std::optional<std::string>> next() {
+    if (Status goes = body_.goes_on(); !goes) return goes.error();
     for (;;) {
       const size_t end = text_.find('\n', begin_);
       if (end != text_.npos) {
@@ -44,14 +62,14 @@ class BodyLines {
 
  private:
   static constexpr size_t kPiece = 64 << 10;
-  net::HttpBodyReader body_;
+  WantedBody body_;
   std::string text_;
   size_t begin_ = 0;
 };
 
 class LineSource : public PatternSource {
  public:
-  explicit LineSource(net::HttpBodyReader body) : lines_(std::move(body)) {}
+  explicit LineSource(WantedBody body) : lines_(std::move(body)) {}
 
   Result<std::optional<PatternRecord>> next() override {
     for (;;) {
@@ -75,12 +93,14 @@ class LineSource : public PatternSource {
 // The schema, too, is read when the first pattern is asked for: by a thread that may wait.
 class BatchSource : public PatternSource {
  public:
-  explicit BatchSource(net::HttpBodyReader body) : body_(std::move(body)) {}
+  explicit BatchSource(WantedBody body) : body_(std::move(body)) {}
 
   Result<std::optional<PatternRecord>> next() override {
+    if (Status goes = body_.goes_on(); !goes) return goes.error();
     if (!patterns_) {
       auto opened =
-          PatternBatchReader::open([this](std::span<char> into) { return body_.read(into); });
+          PatternBatchReader::open([this](std::span<char> into) { return body_.read(into); },
+                                   [this] { return body_.goes_on(); });
       if (!opened) return as_clients(opened.error());
       patterns_.emplace(*std::move(opened));
     }
@@ -103,15 +123,17 @@ class BatchSource : public PatternSource {
     return error;
   }
 
-  net::HttpBodyReader body_;
+  WantedBody body_;
   std::optional<PatternBatchReader> patterns_;
 };
 
 }  // namespace
 
-std::unique_ptr<PatternSource> pattern_source(PatternFormat format, net::HttpBodyReader body) {
-  if (format == PatternFormat::json_lines) return std::make_unique<LineSource>(std::move(body));
-  return std::make_unique<BatchSource>(std::move(body));
+std::unique_ptr<PatternSource> pattern_source(PatternFormat format, net::HttpBodyReader body,
+                                              std::stop_token stop) {
+  WantedBody wanted(std::move(body), std::move(stop));
+  if (format == PatternFormat::json_lines) return std::make_unique<LineSource>(std::move(wanted));
+  return std::make_unique<BatchSource>(std::move(wanted));
 }
 
 }  // namespace hoist::service

@@ -31,9 +31,6 @@ net::HttpResponse import(Node& node, PatternSource& source) {
     return detail(error_response(error).status, what);
   };
   for (;; ++learned) {
-    if (node.stop().stop_requested()) {
-      return refused(fail(ErrorCode::unavailable, "the service ends"));
-    }
     const auto record = source.next();
     if (!record) return refused(record.error());
     if (!*record) break;
@@ -46,52 +43,48 @@ net::HttpResponse import(Node& node, PatternSource& source) {
   return json_response({{"status", "okay"}, {"node_id", node.id()}, {"patterns_learned", learned}});
 }
 
-// Calls `add` for each pattern and its metadata until it says false.
-void visit(const Node& node,
-           const std::function<bool(const match::VisitedPattern&, const std::string&)>& add) {
-  const std::shared_ptr<match::Index> index = node.index();
-  if (index == nullptr) return;
-  index->visit([&](const match::VisitedPattern& pattern) {
-    const auto metadata = index->metadata(pattern.name);
-    return add(pattern, metadata ? *metadata : std::string());
-  });
+Status write_to(net::HttpBodyWriter& writer, std::string_view bytes) {
+  if (writer.write(bytes)) return {};
+  return fail(ErrorCode::cancelled, "the client is gone");
+}
+
+Status export_lines(const Node& node, net::HttpBodyWriter& writer) {
+  std::string piece;
+  Status written;
+  Status visited =
+      node.visit([&](const match::VisitedPattern& pattern, const std::string& metadata) {
+        piece += pattern_line(pattern, metadata);
+        piece += '\n';
+        if (piece.size() >= (64 << 10)) written = write_to(writer, std::exchange(piece, {}));
+        return written.has_value();
+      });
+  if (!visited) return visited;
+  return written ? write_to(writer, piece) : written;
+}
+
+Status export_batches(const Node& node, bool as_file, net::HttpBodyWriter& writer) {
+  PatternBatchWriter patterns(as_file,
+                              [&](std::string_view bytes) { return write_to(writer, bytes); });
+  Status written = patterns.begin();
+  if (!written) return written;
+  Status visited =
+      node.visit([&](const match::VisitedPattern& pattern, const std::string& metadata) {
+        written = patterns.add(pattern, metadata);
+        return written.has_value();
+      });
+  if (!visited) return visited;
+  return written ? patterns.end() : written;
 }
 
 // A writer that is dropped unfinished tells the client that the answer is not whole.
-void export_lines(const Node& node, net::HttpBodyWriter writer) {
-  std::string piece;
-  bool goes_on = true;
-  visit(node, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
-    piece += pattern_line(pattern, metadata);
-    piece += '\n';
-    if (piece.size() >= (64 << 10)) goes_on = writer.write(std::exchange(piece, {}));
-    return goes_on;
-  });
-  if (goes_on && writer.write(piece)) writer.finish();
-}
-
-void export_batches(const Node& node, bool as_file, net::HttpBodyWriter writer) {
-  PatternBatchWriter patterns(as_file, [&](std::string_view bytes) -> Status {
-    if (writer.write(bytes)) return {};
-    return fail(ErrorCode::cancelled, "the client is gone");
-  });
-  Status written = patterns.begin();
-  if (written) {
-    visit(node, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
-      written = patterns.add(pattern, metadata);
-      return written.has_value();
-    });
-  }
-  if (written) written = patterns.end();
+void export_patterns(const Node& node, PatternFormat format, net::HttpBodyWriter writer) {
+  const Status written = format == PatternFormat::json_lines
+                             ? export_lines(node, writer)
+                             : export_batches(node, format == PatternFormat::arrow_file, writer);
   if (written) return writer.finish();
   if (written.error().code != ErrorCode::cancelled) {
     log(LogLevel::warn, "an export of node {} ended: {}", node.id(), written.error().message);
   }
-}
-
-void export_patterns(const Node& node, PatternFormat format, net::HttpBodyWriter writer) {
-  if (format == PatternFormat::json_lines) return export_lines(node, std::move(writer));
-  export_batches(node, format == PatternFormat::arrow_file, std::move(writer));
 }
 
 }  // namespace
@@ -103,11 +96,13 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
         BodyFaults faults;
         const auto format = format_of_body(request, faults);
         if (!format) return reply.send(faults.response());
-        const std::shared_ptr<PatternSource> source = pattern_source(*format, std::move(body));
+        const auto upload = std::make_shared<net::HttpBodyReader>(std::move(body));
         Api::answer_in(api.transfers, std::move(request), std::move(reply),
-                       [api, source](Request asked) {
+                       [api, upload, format = *format](Request asked) {
                          const auto node = api.nodes.get(asked.parameters.at(0));
-                         return node ? import(**node, *source) : error_response(node.error());
+                         if (!node) return error_response(node.error());
+                         return import(
+                             **node, *pattern_source(format, std::move(*upload), (*node)->stop()));
                        });
       });
   router.add(

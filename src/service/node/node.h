@@ -98,6 +98,11 @@ class Node {
   static Status remove(const std::string& id, uint64_t number, const std::string& folder,
                        SideStore& store);
 
+  // Calls `add` for each pattern and its metadata, JSON text or nothing, until it says false. An
+  // error (metadata cannot be read, or the node is broken): not all patterns were told. A long use.
+  using Visit =
+      std::function<bool(const match::VisitedPattern& pattern, const std::string& metadata)>;
+  Status visit(const Visit& add) const;
   // Writes everything that clear() would take away as lines: a head, then a pattern each.
   // `cancelled` where `write` says false.
   Status save(const std::function<bool(std::string_view line)>& write) const;
@@ -154,6 +159,7 @@ class Node {
   Result<std::string> learn_in(Contents& contents, match::Index& index,
                                const PatternRecord& record);
   std::shared_ptr<match::Index> index_of(const std::shared_ptr<Contents>& contents) const;
+  Status visit(const std::shared_ptr<Contents>& contents, const Visit& add) const;
   // Lines of a snapshot: the first, and those that are no patterns.
   Status read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
   Status read_more(Contents& contents, std::string_view line, SideStore::Batch& batch) const;

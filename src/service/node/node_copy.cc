@@ -51,11 +51,29 @@ std::string text_of(const Json& json) {
 
 }  // namespace
 
+Status Node::visit(const Visit& add) const { return visit(contents(), add); }
+
+Status Node::visit(const std::shared_ptr<Contents>& contents, const Visit& add) const {
+  const std::shared_ptr<match::Index> index = index_of(contents);
+  if (index == nullptr) return {};
+  const LongUse use(*this);
+  Status failed;
+  index->visit([&](const match::VisitedPattern& pattern) {
+    const auto metadata = index->metadata(pattern.name);
+    if (!index->takes_writes()) {
+      failed = fail(ErrorCode::unavailable, "the node's store takes no more: it is opened again");
+    } else if (!metadata && metadata.error().code != ErrorCode::not_found) {
+      failed = metadata.error();  // one that was forgotten meanwhile has none
+    }
+    return failed && add(pattern, metadata ? *metadata : std::string());
+  });
+  return failed;
+}
+
 // Affinities are those of the moment: what is learned meanwhile may be among the patterns and not
 // among them.
 Status Node::save(const std::function<bool(std::string_view line)>& write) const {
   const std::shared_ptr<Contents> contents = this->contents();
-  const std::shared_ptr<match::Index> index = index_of(contents);
   const LongUse use(*this);
   bool goes_on = write(
       text_of({{kVersion, kFormat}, {"node_id", id_}, {"finalized", contents->finalized.load()}}));
@@ -66,20 +84,15 @@ Status Node::save(const std::function<bool(std::string_view line)>& write) const
     const std::vector<double> numbers(vector.begin(), vector.end());
     if (goes_on) goes_on = write(text_of({{"vector", numbers}}));
   });
-  Status metadata_read;
-  if (index != nullptr && goes_on) {
-    index->visit([&](const match::VisitedPattern& pattern) {
-      const auto metadata = index->metadata(pattern.name);
-      // One that was forgotten meanwhile has none.
-      if (!metadata && metadata.error().code != ErrorCode::not_found) {
-        metadata_read = metadata.error();
-        return false;
-      }
-      goes_on = !is_broken() && write(pattern_line(pattern, metadata ? *metadata : std::string()));
-      return goes_on;
-    });
+  Status visited;
+  if (goes_on) {
+    visited =
+        visit(contents, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
+          goes_on = write(pattern_line(pattern, metadata));
+          return goes_on;
+        });
   }
-  if (!metadata_read) return metadata_read;
+  if (!visited) return visited;
   if (!goes_on) return fail(ErrorCode::cancelled, "the copy was not taken to its end");
   return {};
 }

@@ -16,6 +16,7 @@
 #include "arrow/reader.h"
 #include "arrow/writer.h"
 #include "base/result.h"
+#include "service/node/import_limit.h"
 #include "service/node/node.h"
 
 namespace hoist::service {
@@ -44,8 +45,9 @@ class PatternBatchWriter {
 // libraries write them, and structures are maps without their nulls.
 class PatternBatchReader {
  public:
-  // `corrupt`, `unsupported`, `invalid_argument` say what is wrong; of `read`, its errors.
-  static Result<PatternBatchReader> open(arrow::Reader::Read read);
+  // `corrupt`, `unsupported`, `invalid_argument` say what is wrong; of `read` and `goes_on`, which
+  // is asked before each read and within large rows, their errors.
+  static Result<PatternBatchReader> open(arrow::Reader::Read read, GoesOn goes_on = {});
 
   // Nothing at the end.
   Result<std::optional<PatternRecord>> next();
@@ -54,16 +56,17 @@ class PatternBatchReader {
   uint64_t row() const { return static_cast<uint64_t>(row_); }
 
  private:
-  explicit PatternBatchReader(arrow::Reader reader) : reader_(std::move(reader)) {}
+  PatternBatchReader(arrow::Reader reader, std::unique_ptr<ImportLimit> limit)
+      : reader_(std::move(reader)), limit_(std::move(limit)) {}
   Status check_columns() const;
   const arrow::Array* column(std::string_view name) const;
   Result<PatternRecord> record(int64_t row);
 
   arrow::Reader reader_;
+  std::unique_ptr<ImportLimit> limit_;  // the reader has its address
   const arrow::RecordBatch* batch_ = nullptr;
   uint64_t batches_ = 0;
-  int64_t row_ = 0;         // of the batch, that are read
-  size_t batch_bytes_ = 0;  // of these
+  int64_t row_ = 0;  // of the batch, that are read
 };
 
 }  // namespace hoist::service

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,9 +18,6 @@ using arrow::Array;
 using arrow::Field;
 using arrow::Items;
 using arrow::Type;
-
-// A few bytes of a batch may stand for many rows of this size: work that nobody could stop.
-constexpr size_t kMostBatchBytes = 1 << 30;
 
 Error wrong(std::string what) { return fail(ErrorCode::invalid_argument, std::move(what)); }
 
@@ -56,7 +55,7 @@ bool is_map(const Field& field) {
 // have limits, those of lines.
 class RowReader {
  public:
-  explicit RowReader(int64_t row) : row_(row) {}
+  RowReader(int64_t row, const ImportLimit& limit) : row_(row), limit_(limit) {}
 
   Result<std::string> text(const Array& array, int64_t i) {
     const std::string_view text = array.text(i);
@@ -143,11 +142,13 @@ class RowReader {
   Result<nlohmann::json> structure(const Array& array, int64_t i) {
     nlohmann::json object = nlohmann::json::object();
     for (const Array& member : array.children()) {
-      if (member.is_null(i)) continue;
+      const std::string& name = member.field().name;
       auto item = value(member, i);
       if (!item) return item.error();
-      if (!is_utf8(member.field().name)) return wrong("a name is no UTF-8");
-      object[member.field().name] = *std::move(item);
+      if (item->is_null()) continue;
+      if (Status room = take(name.size()); !room) return room.error();
+      if (!is_utf8(name)) return wrong("a name is no UTF-8");
+      object[name] = *std::move(item);
     }
     return object;
   }
@@ -158,10 +159,11 @@ class RowReader {
     bytes_ += bytes;
     if (bytes_ > kMostBytes) return wrong("a row has more than 16 MiB");
     if (++values_ > kMostValues) return wrong("a row has more than two million values");
-    return {};
+    return values_ % ImportLimit::kValuesBetween == 0 ? limit_.goes_on() : Status();
   }
 
   int64_t row_;
+  const ImportLimit& limit_;
   size_t bytes_ = 0;
   size_t values_ = 0;
 };
@@ -181,11 +183,20 @@ Result<uint32_t> read_frequency(const Array& array, int64_t row) {
 
 }  // namespace
 
-Result<PatternBatchReader> PatternBatchReader::open(arrow::Reader::Read read) {
+Result<PatternBatchReader> PatternBatchReader::open(arrow::Reader::Read read, GoesOn goes_on) {
+  auto limit = std::make_unique<ImportLimit>(std::move(goes_on));
+  const auto read_some = [read = std::move(read),
+                          limit = limit.get()](std::span<char> into) -> Result<size_t> {
+    if (Status goes = limit->goes_on(); !goes) return goes.error();
+    const auto got = read(into);
+    if (got) limit->came(*got);
+    return got;
+  };
   auto reader = arrow::Reader::open(
-      std::move(read), {.columns = {"name", "events", "frequency", "emotives", "metadata"}});
+      read_some, {.columns = {"name", "events", "frequency", "emotives", "metadata"},
+                  .on_body = [limit = limit.get()](size_t bytes) { return limit->take(bytes); }});
   if (!reader) return reader.error();
-  PatternBatchReader patterns(*std::move(reader));
+  PatternBatchReader patterns(*std::move(reader), std::move(limit));
   if (Status checked = patterns.check_columns(); !checked) return checked.error();
   return patterns;
 }
@@ -224,7 +235,6 @@ Result<std::optional<PatternRecord>> PatternBatchReader::next() {
   while (batch_ == nullptr || row_ == batch_->rows) {
     ++batches_;
     row_ = 0;
-    batch_bytes_ = 0;
     batch_ = nullptr;
     const auto batch = reader_.next();
     if (!batch) return batch.error();
@@ -238,7 +248,7 @@ Result<std::optional<PatternRecord>> PatternBatchReader::next() {
 
 Result<PatternRecord> PatternBatchReader::record(int64_t row) {
   PatternRecord record;
-  RowReader reader(row);
+  RowReader reader(row, *limit_);
   // Null: none there.
   const auto find = [&](std::string_view name) {
     const Array* array = column(name);
@@ -267,8 +277,8 @@ Result<PatternRecord> PatternBatchReader::record(int64_t row) {
     if (!value) return value.error();
     if (Status read = read_metadata(*value, record); !read) return read.error();
   }
-  batch_bytes_ += reader.bytes();
-  if (batch_bytes_ > kMostBatchBytes) return wrong("a batch's rows have more than 1 GiB");
+  const uint64_t bytes = std::max<uint64_t>(reader.bytes(), ImportLimit::kLeastRow);
+  if (Status room = limit_->take(bytes); !room) return room.error();
   return record;
 }
 

@@ -6,28 +6,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "arrow/batch_builder.h"
+#include "arrow/arrow_testing.h"
 #include "service/node/pattern_lines.h"
 
 namespace hoist::service {
 namespace {
 
+using arrow::add_pairs;
+using arrow::add_texts;
 using arrow::BatchBuilder;
 using arrow::Field;
-
-arrow::Reader::Read source_of(std::string bytes) {
-  return
-      [bytes = std::move(bytes), at = size_t{0}](std::span<char> into) mutable -> Result<size_t> {
-        const size_t count = std::min(into.size(), bytes.size() - at);
-        std::memcpy(into.data(), bytes.data() + at, count);
-        at += count;
-        return count;
-      };
-}
+using arrow::source_of;
 
 // As an index tells of a record.
 struct Visited {
@@ -93,18 +85,6 @@ Read read(std::string bytes) {
 std::string stream_of(std::vector<Field> fields, const arrow::Batch& batch) {
   std::string bytes = arrow::schema_message(fields);
   return bytes + arrow::batch_message(batch) + batch.body;
-}
-
-void add_texts(BatchBuilder& builder, const std::vector<std::string>& texts) {
-  std::vector<int32_t> ends = {0};
-  std::string bytes;
-  for (const std::string& text : texts) {
-    bytes += text;
-    ends.push_back(static_cast<int32_t>(bytes.size()));
-  }
-  builder.node(texts.size());
-  builder.buffer(ends);
-  builder.buffer(std::string_view(bytes));
 }
 
 const Field kEvents =
@@ -271,20 +251,14 @@ TEST(PatternBatches, StructuresAreMapsWithoutTheirNulls) {
   const auto pairs = with_column(arrow::list_field("emotives", entry), [](BatchBuilder& builder) {
     builder.node(1);
     builder.buffer(std::vector<int32_t>{0, 2});
-    builder.node(2);
-    add_texts(builder, {"joy", "fear"});
-    builder.node(2);
-    builder.buffer(std::vector<double>{0.5, -2});
+    add_pairs(builder, {"joy", "fear"}, {0.5, -2});
   });
   EXPECT_NE(pairs.lines.at(0).find(R"("emotives":[{"fear":-2.0,"joy":0.5}])"), std::string::npos);
   const auto infinite =
       with_column(arrow::list_field("emotives", entry), [](BatchBuilder& builder) {
         builder.node(1);
         builder.buffer(std::vector<int32_t>{0, 1});
-        builder.node(1);
-        add_texts(builder, {"joy"});
-        builder.node(1);
-        builder.buffer(std::vector<double>{INFINITY});
+        add_pairs(builder, {"joy"}, {INFINITY});
       });
   EXPECT_EQ(infinite.error, "a number is infinite, or none");
 }
@@ -313,6 +287,27 @@ TEST(PatternBatches, WhatIsWrongWithARowIsTold) {
   builder.buffer(std::vector<int32_t>{0});
   add_texts(builder, {});
   EXPECT_EQ(read(stream_of({kEvents}, builder.take())).error, "\"events\" is null");
+}
+
+void add_nulls(BatchBuilder& builder, const Field& field, size_t count) {
+  if (field.type == arrow::Type::null) return builder.nulls(count);
+  builder.node(count);  // a structure
+  for (const Field& member : field.children) add_nulls(builder, member, count);
+}
+
+// A row whose metadata is {"k": a list of so many items}.
+std::string with_items(size_t count, const Field& item) {
+  Field list{.name = "k", .type = arrow::Type::fixed_size_list};
+  list.size = static_cast<int32_t>(count);
+  list.children = {item};
+  Field metadata{.name = "metadata", .type = arrow::Type::structure};
+  metadata.children = {list};
+  BatchBuilder builder(1);
+  add_events(builder);
+  builder.node(1);
+  builder.node(1);
+  add_nulls(builder, item, count);
+  return stream_of({kEvents, metadata}, builder.take());
 }
 
 // A few bytes that stand for many.
@@ -348,20 +343,80 @@ TEST(PatternBatches, RowsHaveLimits) {
   auto reader = PatternBatchReader::open(source_of(of_symbols(250, 1000)));
   ASSERT_TRUE(reader);
   auto record = reader->next();
-  while (record) record = reader->next();
-  EXPECT_EQ(record.error().message, "a batch's rows have more than 1 GiB");
-  EXPECT_EQ(reader->row(), (size_t{1} << 30) / (250 * 60'001) + 1);
+  while (record && *record) record = reader->next();
+  ASSERT_FALSE(record);
+  EXPECT_NE(record.error().message.find("stand for more than 1000 times as many"),
+            std::string::npos);
+  EXPECT_LT(reader->row(), 30U);
 
-  Field list{.name = "metadata", .type = arrow::Type::fixed_size_list};
-  list.size = INT32_MAX;
-  list.children = {{.name = "item", .type = arrow::Type::null}};
-  BatchBuilder builder(1);
-  add_events(builder);
-  builder.node(1);
-  arrow::Batch batch = builder.take();
-  batch.nodes.push_back({INT32_MAX, 0});
-  const Read many = read(stream_of({kEvents, list}, batch));
-  EXPECT_EQ(many.error, "a row has more than two million values");
+  const Field nothing{.name = "item", .type = arrow::Type::null};
+  EXPECT_EQ(read(with_items(INT32_MAX, nothing)).error, "a row has more than two million values");
+  // Members that are not there are looked at as well.
+  Field members{.name = "item", .type = arrow::Type::structure};
+  for (int i = 0; i < 300; ++i) {
+    members.children.push_back({.name = fmt::format("n{}", i), .type = arrow::Type::null});
+  }
+  EXPECT_EQ(read(with_items(6'000, members)).error, "");
+  EXPECT_EQ(read(with_items(10'000, members)).error, "a row has more than two million values");
+  // So is the name of each that is there.
+  members.children = {{.name = std::string(100'000, 'n'), .type = arrow::Type::structure}};
+  EXPECT_EQ(read(with_items(100, members)).error, "");
+  EXPECT_EQ(read(with_items(200, members)).error, "a row has more than 16 MiB");
+}
+
+// Rows that no byte stands for are refused when they are too many.
+TEST(PatternBatches, RowsCountThoughTheyAreEmpty) {
+  Field event{.name = "item", .type = arrow::Type::fixed_size_list};
+  event.size = 0;
+  event.children = {arrow::text_field("item")};
+  Field events{.name = "events", .type = arrow::Type::fixed_size_list};
+  events.size = 1;
+  events.children = {event};
+  constexpr size_t kRows = 1 << 30;
+  BatchBuilder builder(kRows);
+  builder.node(kRows);
+  builder.node(kRows);
+  add_texts(builder, {});
+  auto reader = PatternBatchReader::open(source_of(stream_of({events}, builder.take())));
+  ASSERT_TRUE(reader);
+  auto record = reader->next();
+  while (record && *record && reader->row() < 1'000'000) record = reader->next();
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(reader->row(), (256 << 20) / 1000 + 1);
+}
+
+TEST(ImportLimit, GrowsWithWhatCame) {
+  ImportLimit limit({});
+  limit.came(1000);
+  EXPECT_TRUE(limit.take(ImportLimit::kFloor));
+  EXPECT_EQ(limit.take(1).error().message,
+            "its 1000 bytes stand for more than 1000 times as many: send it without compression "
+            "and without dictionaries");
+  limit.came(999'000);
+  EXPECT_TRUE(limit.take(1'000'000'000 - ImportLimit::kFloor - 1));
+  EXPECT_FALSE(limit.take(1));
+}
+
+// Whoever reads is asked before each read, between rows by their count, and within a large one.
+TEST(PatternBatches, AreGivenUpWithinARow) {
+  const Field nothing{.name = "item", .type = arrow::Type::null};
+  const std::string bytes = with_items(1'900'000, nothing);
+  int asked = 0;
+  const auto record_when_asked = [&](int most) {
+    asked = 0;
+    auto reader = PatternBatchReader::open(source_of(bytes), [&]() -> Status {
+      if (++asked <= most) return {};
+      return fail(ErrorCode::cancelled, "enough");
+    });
+    return reader->next();
+  };
+  EXPECT_TRUE(record_when_asked(INT_MAX));
+  const int all = asked;
+  EXPECT_GT(all, 100);
+  const auto given_up = record_when_asked(all / 2);
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().code, ErrorCode::cancelled);
 }
 
 }  // namespace
