@@ -8,15 +8,17 @@
 
 namespace hoist::service {
 
-Background::~Background() {
+void Background::end() {
   std::deque<std::function<void()>> dropped;
+  std::vector<std::thread> threads;
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     dropped.swap(waiting_);
+    threads.swap(threads_);
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads) thread.join();
 }
 
 bool Background::run(std::function<void()> work) {

@@ -1,5 +1,4 @@
-// A few threads for what takes longer than other requests should wait: bulk predictions, imports,
-// exports, snapshots.
+// A few threads for what takes longer than other requests should wait (pools.h).
 #pragma once
 
 #include <condition_variable>
@@ -15,13 +14,14 @@ class Background {
  public:
   explicit Background(size_t threads, size_t most_waiting = 64)
       : most_threads_(threads), most_waiting_(most_waiting) {}
-  // What runs is finished; what waits is dropped, and with it the replies that it holds.
-  ~Background();
+  ~Background() { end(); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
   // False where too much waits already, or no thread is to be had; `work` is then not run.
   bool run(std::function<void()> work);
+  // What runs is finished; what waits is dropped, and with it the replies that it holds.
+  void end();
 
  private:
   void work();

@@ -29,6 +29,7 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   auto nodes = Nodes::open(node_options, *service->store_);
   if (!nodes) return nodes.error();
   service->nodes_ = *std::move(nodes);
+  service->openings_ = std::make_unique<NodeOpenings>(*service->nodes_, service->pools_.openings);
   if (Status restored = service->keeper_.restore(service->sessions_); !restored) {
     return restored.error();
   }
@@ -37,12 +38,14 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   return service;
 }
 
-Service::~Service() { keeper_.keep_times(sessions_); }
+Service::~Service() {
+  pools_.end();
+  keeper_.keep_times(sessions_);
+}
 
 void Service::add_routes(net::HttpRouter& router) {
   add_monitoring_routes(router, *monitor_, options_.threads);
-  const Api api{sessions_,  *nodes_,     *monitor_,  events_,  keeper_,
-                snapshots_, background_, transfers_, openings_};
+  const Api api{sessions_, *nodes_, *monitor_, events_, keeper_, snapshots_, pools_, *openings_};
   add_session_routes(router, api);
   add_observation_routes(router, api);
   add_prediction_routes(router, api);
@@ -57,6 +60,16 @@ void Service::add_routes(net::HttpRouter& router) {
                        });
 }
 
+void Service::tend() {
+  if (is_tending_.exchange(true)) return;
+  const bool runs = pools_.upkeep.run([this] {
+    sweep();
+    if (store_->is_broken() || nodes_->any_broken()) mend();
+    is_tending_ = false;
+  });
+  if (!runs) is_tending_ = false;
+}
+
 void Service::sweep() {
   sessions_.sweep([this](Session& session) {
     events_.session_destroyed(session, "expired");
@@ -64,10 +77,6 @@ void Service::sweep() {
       log(LogLevel::error, "{}", forgotten.error().message);
     }
   });
-  const bool is_broken = store_->is_broken() || nodes_->any_broken();
-  if (is_broken && !is_mending_.exchange(true) && !mending_.run([this] { mend(); })) {
-    is_mending_ = false;
-  }
 }
 
 // After a full disk.
@@ -78,7 +87,6 @@ void Service::mend() {
     if (!mended) log(LogLevel::error, "{}", mended.error().message);
   }
   if (!store_->is_broken()) nodes_->mend();
-  is_mending_ = false;
 }
 
 Status load_session_defaults(const std::string& file) {

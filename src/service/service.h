@@ -15,10 +15,11 @@
 
 #include "net/http/router.h"
 #include "service/api/events.h"
-#include "service/background.h"
 #include "service/monitoring/monitor.h"
+#include "service/node/node_openings.h"
 #include "service/node/nodes.h"
 #include "service/node/snapshots.h"
+#include "service/pools.h"
 #include "service/session/session_keeper.h"
 #include "service/session/session_table.h"
 
@@ -44,7 +45,9 @@ class Service {
   void count_connections(std::function<uint64_t()> count) { connections_ = std::move(count); }
   // What takes long gives up: the service is about to end. Once.
   void stop() { stop_.request_stop(); }
-  // Sessions whose time ran out go, and what could not be written to is opened again. Now and then.
+  // Now and then: in the background, sessions whose time ran out go, and what could not be written
+  // to is opened again. Waits for nothing.
+  void tend();
   void sweep();
 
   SessionTable& sessions() { return sessions_; }
@@ -58,9 +61,7 @@ class Service {
         sessions_(options.sessions),
         keeper_(options.durable_sessions ? store_.get() : nullptr),
         snapshots_(options.node.folder),
-        background_(2),
-        transfers_(8, 8),
-        openings_(2, options.most_requests) {}
+        pools_(options.most_requests) {}
   ServiceFacts facts() const;
   void mend();
 
@@ -74,11 +75,9 @@ class Service {
   std::function<uint64_t()> connections_;
   std::unique_ptr<Monitor> monitor_;
   Snapshots snapshots_;
-  Background background_;  // last: what runs there uses the rest
-  Background transfers_;
-  Background openings_;
-  Background mending_{1};
-  std::atomic<bool> is_mending_ = false;
+  std::atomic<bool> is_tending_ = false;
+  Pools pools_;                             // what runs there uses the rest
+  std::unique_ptr<NodeOpenings> openings_;  // who waits there wants pools
 };
 
 // Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.

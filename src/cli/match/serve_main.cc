@@ -54,7 +54,7 @@ void attend(const ServeOptions& options, service::Service& service, service::Tok
     signalfd_siginfo signal = {};
     pollfd wanted = {.fd = signals, .events = POLLIN, .revents = 0};
     const int ready = ::poll(&wanted, 1, 1000);
-    service.sweep();
+    service.tend();
     if (ready <= 0) continue;
     if (!read_full(signals, &signal, sizeof signal)) continue;
     if (signal.ssi_signo == SIGHUP) {

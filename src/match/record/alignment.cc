@@ -84,7 +84,7 @@ std::optional<double> Aligner::text_similarity(const RecordSource::Pattern& patt
     if (i != 0) scratch.points.push_back(' ');
     append_code_points(source_.text(pattern.symbols[i]), scratch.points);
   }
-  const double normalized = state_ratio_->normalized(scratch.points);
+  const double normalized = state_ratio_->normalized(scratch.points, options_.stop);
   const double similarity = normalized * 100.0 / 100.0;
   const double percent = std::max(0.0, options_.threshold * 100.0 - 1e-6);
   if (!passes_cutoff(normalized, percent) || !(similarity >= options_.threshold)) return {};
@@ -103,6 +103,7 @@ bool Aligner::align(const RecordSource::Pattern& pattern, Alignment& alignment,
   alignment.anomalies.clear();
   if (options_.fuzzy > 0) {
     match_fuzzily(pattern, alignment, scratch);
+    if (options_.stop.stop_requested()) return false;
   } else {
     match_exactly(blocks, alignment);
   }
@@ -178,9 +179,10 @@ std::optional<Anomaly> Aligner::most_similar(const RecordSource::Pattern& patter
   std::optional<Anomaly> best;
   double most = -1;
   for (uint32_t i = 0; i < pattern.symbols.size(); ++i) {
+    if (options_.stop.stop_requested()) return {};
     points.clear();
     append_code_points(source_.text(pattern.symbols[i]), points);
-    const double normalized = symbol_ratios_[position].normalized(points);
+    const double normalized = symbol_ratios_[position].normalized(points, options_.stop);
     if (!passes_cutoff(normalized, percent) || !(normalized * 100.0 > most)) continue;
     most = normalized * 100.0;
     best = {position, i, most / 100.0};

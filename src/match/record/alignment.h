@@ -58,7 +58,7 @@ class Aligner {
   std::optional<double> own_potential(const RecordSource::Shape& shape,
                                       const BlockSummary& summary) const;
 
-  // The similarity of characters, where it reaches the threshold.
+  // The similarity of characters, where it reaches the threshold; undefined where it was cancelled.
   std::optional<double> text_similarity(const RecordSource::Pattern& pattern,
                                         Scratch& scratch) const;
 

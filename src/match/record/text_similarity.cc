@@ -38,8 +38,9 @@ void append_code_points(std::string_view text, std::vector<uint32_t>& points) {
 
 TextRatio::TextRatio(std::string_view text) : masks_(code_points(text)) {}
 
-double TextRatio::normalized(const std::vector<uint32_t>& points) const {
-  return score_of(Scorer::indel, lcs_length(masks_, points), points.size(), masks_.length())
+double TextRatio::normalized(const std::vector<uint32_t>& points,
+                             const std::stop_token& stop) const {
+  return score_of(Scorer::indel, lcs_length(masks_, points, stop), points.size(), masks_.length())
       .normalized;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,9 @@ class TextRatio {
   explicit TextRatio(std::string_view text);
   explicit TextRatio(const std::vector<uint32_t>& points) : masks_(points) {}
 
-  // 0..1, 1 for equal texts only; the ratio is 100 times that.
-  double normalized(const std::vector<uint32_t>& points) const;
+  // 0..1, 1 for equal texts only; the ratio is 100 times that. Once `stop` is requested, it returns
+  // soon, and what it returns is undefined.
+  double normalized(const std::vector<uint32_t>& points, const std::stop_token& stop = {}) const;
 
  private:
   MatchMasks masks_;

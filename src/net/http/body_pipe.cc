@@ -26,7 +26,7 @@ Result<size_t> HttpPipe::read(std::span<char> into) {
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return taken_ < bytes_.size() || finished_ || abandoned_; });
-    if (abandoned_ && !finished_) return fail(ErrorCode::cancelled, "the connection is gone");
+    if (abandoned_) return fail(ErrorCode::cancelled, "the connection is gone");
     count = std::min(into.size(), bytes_.size() - taken_);
     std::memcpy(into.data(), bytes_.data() + taken_, count);
     taken_ += count;
@@ -54,11 +54,6 @@ bool HttpPipe::write(std::string_view bytes) {
   }
   if (wake) wake();
   return true;
-}
-
-bool HttpPipe::is_abandoned() const {
-  const std::lock_guard lock(mutex_);
-  return abandoned_;
 }
 
 void HttpPipe::set_wake(std::function<void()> wake) {
@@ -108,7 +103,7 @@ void HttpPipe::abandon() {
   std::function<void()> wake;
   {
     const std::lock_guard lock(mutex_);
-    abandoned_ = true;
+    if (!finished_) abandoned_ = true;
     if (std::exchange(loop_waits_, false)) wake = wake_;
     changed_.notify_one();
   }

@@ -24,7 +24,6 @@ class HttpPipe {
   // The thread's side. They wait. `cancelled` and false: the connection is gone.
   Result<size_t> read(std::span<char> into);  // 0: the end
   bool write(std::string_view bytes);
-  bool is_abandoned() const;
 
   // The loop's side. `wake` is called, from the thread, when there is room or there are bytes
   // again.
@@ -37,7 +36,7 @@ class HttpPipe {
   void abandon();  // one side is gone
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::string bytes_;
   size_t taken_ = 0;  // of bytes_
@@ -56,9 +55,6 @@ class HttpBodyReader {
 
   // Waits for at least a byte. 0: the body's end; `cancelled`: the client is gone before it.
   Result<size_t> read(std::span<char> into) { return pipe_->read(into); }
-  // For a reader that works long: nobody waits for the answer any more, though the body may have
-  // come to its end.
-  bool client_is_gone() const { return pipe_->is_abandoned(); }
 
  private:
   std::shared_ptr<HttpPipe> pipe_;

@@ -101,11 +101,11 @@ HttpRouter routes(Threads& threads, Sum& sum, std::atomic<size_t>& made) {
   router.add_upload("POST", "/long", [&](HttpRequest, HttpBodyReader body, HttpReply reply) {
     const auto reader = std::make_shared<HttpBodyReader>(std::move(body));
     const auto answer = std::make_shared<HttpReply>(std::move(reply));
-    threads.start([&, reader, answer] {
+    threads.start([&, reader, answer, gone = answer->client_gone()] {
       char byte = 0;
       while (*reader->read({&byte, 1}) > 0) ++sum.bytes;
-      while (sum.paused && !reader->client_is_gone()) ::usleep(1000);
-      sum.cancelled = reader->client_is_gone();
+      while (sum.paused && !gone.stop_requested()) ::usleep(1000);
+      sum.cancelled = gone.stop_requested();
       answer->send({.body = "done"});
     });
   });

@@ -259,6 +259,7 @@ void HttpConnection::finish() {
 void HttpConnection::close() {
   if (closed_) return;
   closed_ = true;
+  if (under_way_ && incoming_->gone) incoming_->gone->request_stop();
   loop_.events().remove(transport_.fd());
   loop_.deadlines().set(deadline_, HttpWait::nothing, 0);
   loop_.drop(id_);

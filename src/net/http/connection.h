@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ class HttpConnection {
 
   Status start();
   void answer(HttpResponse response);          // to the request that is under way
+  std::stop_token client_gone();               // of the request that is under way
   void deliver(std::string frame, bool last);  // of its WebSocket
   void resume();                               // a body's pipe has room, or a source has more
   void expire();                               // its deadline is over

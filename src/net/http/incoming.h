@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -31,7 +32,8 @@ struct HttpConnection::Incoming {
   std::optional<HttpResponse> refusal;  // to be sent when its body has been read
   std::shared_ptr<HttpPipe> upload;     // where its body goes while it comes
   bool upload_full = false;
-  bool asked = false;  // the client, whether it is still there
+  std::optional<std::stop_source> gone;  // where the handler asked for it
+  bool asked = false;                    // the client, whether it is still there
   std::atomic<size_t>& body_memory;
   size_t counted = 0;  // of body_memory
   uint64_t body = 0;   // bytes so far

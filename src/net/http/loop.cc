@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/monotonic.h"
+#include "net/http/guarded.h"
 
 namespace hoist::net {
 namespace {
@@ -28,6 +29,18 @@ class HttpLoop::Replies : public HttpReplyPath, public WebSocketPath {
     mailbox_->post([this, request, response = std::move(response)]() mutable {
       loop_.answer(request, std::move(response));
     });
+  }
+
+  std::stop_token client_gone(uint64_t request) override {
+    HttpConnection* connection = loop_.find(request);
+    if (connection) return connection->client_gone();
+    std::stop_source gone;
+    gone.request_stop();
+    return gone.get_token();
+  }
+
+  void run(std::function<void()> work) override {
+    mailbox_->post([work = std::move(work)] { guarded(work); });
   }
 
   void deliver(uint64_t connection, std::string frame, bool last) override {

@@ -46,6 +46,11 @@ void HttpReply::send(HttpResponse response) {
   if (const auto path = std::move(path_)) path->send(request_, std::move(response));
 }
 
+void HttpReply::run(std::function<void()> work) const {
+  const auto path = path_;  // the work may send the reply before this returns
+  path->run(std::move(work));
+}
+
 HttpResponse http_error(int status, std::string_view detail) {
   HttpResponse response;
   response.status = status;

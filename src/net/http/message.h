@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,9 @@ class HttpReplyPath {
  public:
   virtual ~HttpReplyPath() = default;
   virtual void send(uint64_t request, HttpResponse response) = 0;  // from any thread
+  // As HttpReply has them. A path without a loop runs the work at once, and knows of no client.
+  virtual std::stop_token client_gone([[maybe_unused]] uint64_t request) { return {}; }
+  virtual void run(std::function<void()> work) { work(); }
 };
 
 // The answer to one request. It may be sent from any thread, once, now or later; the client may be
@@ -70,6 +74,13 @@ class HttpReply {
   ~HttpReply();
 
   void send(HttpResponse response);
+  // Before send(), on the loop's thread, in the handler or in run(): requested once the connection
+  // is lost, so that what takes long may give up. A client that has closed no more than its sending
+  // half still waits for its answer.
+  std::stop_token client_gone() const { return path_->client_gone(request_); }
+  // Before send(), from any thread: `work` runs on the loop's thread, as a handler does. Dropped
+  // where the loop has ended.
+  void run(std::function<void()> work) const;
 
  private:
   std::shared_ptr<HttpReplyPath> path_;  // null once sent

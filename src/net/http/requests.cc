@@ -1,12 +1,11 @@
 // A connection's requests: from the head to the handler, and from the reply to the output.
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 
-#include "base/log.h"
 #include "base/monotonic.h"
 #include "net/http/connection.h"
+#include "net/http/guarded.h"
 #include "net/http/incoming.h"
 #include "net/http/loop.h"
 #include "net/http/response_text.h"
@@ -32,17 +31,6 @@ bool is_websocket(const HttpRequest& request) {
   return upgrade && upgrade->size() == 9 &&
          std::equal(upgrade->begin(), upgrade->end(), "websocket",
                     [](char a, char b) { return (a | 0x20) == b; });
-}
-
-// What a handler throws (there is no memory, say) ends its request alone: the reply, which it
-// drops, answers 500.
-template <typename Call>
-void guarded(const Call& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    log(LogLevel::error, "a request failed: {}", error.what());
-  }
 }
 
 }  // namespace
@@ -187,20 +175,6 @@ void HttpConnection::begin_upload() {
   });
 }
 
-// Whether an upload's handler may want to know that the client is gone.
-bool HttpConnection::watches_end() const {
-  return !closed_ && under_way_ && incoming_ && incoming_->upload && incoming_->http11 &&
-         !incoming_->asked;
-}
-
-// One that sends no more may still wait for its answer, or be gone. An interim response (RFC 9110,
-// section 15.2) tells: for one that is gone the kernel answers by a reset, which closes the
-// connection.
-void HttpConnection::ask_client() {
-  incoming_->asked = true;
-  output_.add(kContinue);
-}
-
 void HttpConnection::begin_websocket() {
   const HttpRequest& request = incoming_->request;
   const std::string* version = request.header("sec-websocket-version");
@@ -244,6 +218,32 @@ void HttpConnection::give_up(int status) {
   if (status == 503) ++loop_.state().counters.refused;
   HttpResponse response = status == 503 ? busy(503, 1) : http_error(status);
   respond(incoming_->refusal ? std::move(*incoming_->refusal) : std::move(response));
+}
+
+std::stop_token HttpConnection::client_gone() {
+  if (!under_way_) {  // an upload that was given up
+    std::stop_source ended;
+    ended.request_stop();
+    return ended.get_token();
+  }
+  std::optional<std::stop_source>& gone = incoming_->gone;
+  if (!gone) gone.emplace();
+  set_interest({.read = interest_.read, .write = interest_.write, .end = watches_end()});
+  return gone->get_token();
+}
+
+// Whether the handler wants to know that the client is gone.
+bool HttpConnection::watches_end() const {
+  return !closed_ && under_way_ && incoming_ && incoming_->gone && incoming_->http11 &&
+         !incoming_->asked;
+}
+
+// One that sends no more may still wait for its answer, or be gone. An interim response (RFC 9110,
+// section 15.2) tells: for one that is gone the kernel answers by a reset, which closes the
+// connection.
+void HttpConnection::ask_client() {
+  incoming_->asked = true;
+  output_.add(kContinue);
 }
 
 void HttpConnection::answer(HttpResponse response) {

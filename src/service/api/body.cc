@@ -233,6 +233,7 @@ net::HttpResponse error_response(const Error& error) {
     case ErrorCode::exhausted:
       return detail(507, error.message);
     case ErrorCode::unavailable:
+    case ErrorCode::cancelled:
       return detail(503, error.message);
     default:
       return detail(500, error.message);

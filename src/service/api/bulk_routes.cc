@@ -93,13 +93,15 @@ std::optional<Bulk> read_bulk(const std::string& text, BodyFaults& faults) {
   return bulk;
 }
 
-net::HttpResponse predict_bulk(const Node& node, const Bulk& bulk) {
+net::HttpResponse predict_bulk(const Node& node, const Bulk& bulk,
+                               const std::stop_token& client_gone) {
   std::string out = "{\"results\": [";
   const size_t together =
       std::clamp<size_t>(kRecordsTogether / bulk.config.max_predictions(), 1, kTogether);
   for (size_t begin = 0; begin < bulk.states.size(); begin += together) {
     const size_t count = std::min(together, bulk.states.size() - begin);
-    const auto found = predict(node, std::span(bulk.states).subspan(begin, count), bulk.config);
+    const auto found =
+        predict(node, std::span(bulk.states).subspan(begin, count), bulk.config, client_gone);
     if (!found) return error_response(found.error());
     for (const Predictions& one : *found) {
       if (out.size() + one.predictions.size() > kMostAnswer) {
@@ -123,15 +125,18 @@ net::HttpResponse predict_bulk(const Node& node, const Bulk& bulk) {
 }  // namespace
 
 void add_bulk_routes(net::HttpRouter& router, const Api& api) {
-  api.add_in_background(router, Work::bulk_predict, "POST", "/predictions",
-                        [api](const net::HttpRequest& request) {
-                          BodyFaults faults;
-                          const auto bulk = read_bulk(request.body, faults);
-                          if (!bulk) return faults.response();
-                          const auto node = api.nodes.look(bulk->node);
-                          if (!node) return error_response(node.error());
-                          return predict_bulk(**node, *bulk);
-                        });
+  api.handle(router, Work::bulk_predict, "POST", "/predictions",
+             [api](const SharedExchange& exchange) {
+               Api::answer_in(api.pools.bulk, exchange,
+                              [api, exchange, gone = exchange->reply.client_gone()] {
+                                BodyFaults faults;
+                                const auto bulk = read_bulk(exchange->request.body, faults);
+                                if (!bulk) return faults.response();
+                                const auto node = api.nodes.look(bulk->node);
+                                if (!node) return error_response(node.error());
+                                return predict_bulk(**node, *bulk, gone);
+                              });
+             });
 }
 
 }  // namespace hoist::service

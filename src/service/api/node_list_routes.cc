@@ -71,9 +71,11 @@ net::HttpResponse remove(const Api& api, Request request) {
   }
   uint64_t ended = 0;
   for (const std::string& session : sessions) {
-    const auto one = api.end_session(session, "node_deleted");
-    if (!one) return error_response(one.error());
-    if (*one) ++ended;
+    const auto one = api.sessions.peek(session);
+    if (one == nullptr) continue;
+    const auto is_ended = api.end_session(*one, "node_deleted");
+    if (!is_ended) return error_response(is_ended.error());
+    if (*is_ended) ++ended;
   }
   if (Status removed = api.nodes.remove(id);
       !removed && removed.error().code != ErrorCode::not_found) {
@@ -93,9 +95,10 @@ net::HttpResponse remove(const Api& api, Request request) {
 }  // namespace
 
 void add_node_list_routes(net::HttpRouter& router, const Api& api) {
-  api.add_in_background(router, Work::other, "GET", "/nodes", [api](Request) { return list(api); });
-  api.add_in_background(router, Work::other, "DELETE", "/nodes/{node}",
-                        [api](Request request) { return remove(api, request); });
+  api.add_in(router, api.pools.lists, Work::other, "GET", "/nodes",
+             [api](Request) { return list(api); });
+  api.add_in(router, api.pools.maintenance, Work::other, "DELETE", "/nodes/{node}",
+             [api](Request request) { return remove(api, request); });
 }
 
 }  // namespace hoist::service

@@ -106,27 +106,22 @@ net::HttpResponse forget(Request request, Node& node) {
 
 void add_node_routes(net::HttpRouter& router, const Api& api) {
   using NodeAnswer = std::function<net::HttpResponse(Request, Node&)>;
-  const auto for_node = [api](NodeAnswer answer) -> Api::Answer {
-    return [api, answer = std::move(answer)](Request request) {
-      const auto node = api.nodes.look(node_of(request));
-      return node ? answer(request, **node) : error_response(node.error());
-    };
-  };
   const auto add = [&](const char* method, const char* path, NodeAnswer answer) {
-    const Api::Answer answer_when_open = for_node(answer);
-    router.add(method, path,
-               api.monitor.watch(Work::other, [api, answer = std::move(answer), answer_when_open](
-                                                  net::HttpRequest request, net::HttpReply reply) {
-                 if (const auto node = api.nodes.find_open(node_of(request))) {
-                   return reply.send(answer(request, *node));
-                 }
-                 Api::answer_in(api.openings, std::move(request), std::move(reply),
-                                answer_when_open);
-               }));
+    api.handle(router, Work::other, method, path,
+               [api, answer = std::move(answer)](const SharedExchange& exchange) {
+                 api.with_node(node_of(exchange->request), NodeOpenings::Wanted::look, exchange,
+                               [exchange, answer](const std::shared_ptr<Node>& node) {
+                                 exchange->reply.send(answer(exchange->request, *node));
+                               });
+               });
   };
   // There may be many symbols.
   const auto add_long = [&](const char* path, NodeAnswer answer) {
-    api.add_in_background(router, Work::other, "GET", path, for_node(std::move(answer)));
+    api.add_in(router, api.pools.lists, Work::other, "GET", path,
+               [api, answer = std::move(answer)](Request request) {
+                 const auto node = api.nodes.look(node_of(request));
+                 return node ? answer(request, **node) : error_response(node.error());
+               });
   };
   add("GET", "/pattern/{name}", pattern);
   add("DELETE", "/pattern/{name}", forget);

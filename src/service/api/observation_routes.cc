@@ -1,9 +1,13 @@
 // Observing, learning, and what a session remembers.
 #include <fmt/core.h>
 
+#include <memory>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "service/api/answer_text.h"
+#include "service/api/observing_time.h"
 #include "service/api/routes.h"
 #include "service/session/observe.h"
 #include "service/session/random_id.h"
@@ -13,7 +17,7 @@ namespace hoist::service {
 namespace {
 
 using Request = const net::HttpRequest&;
-using Shared = std::shared_ptr<Session>;
+using Shared = const std::shared_ptr<Session>&;
 
 // What is said of an observation that could not be taken.
 net::HttpResponse refused(const Error& error, std::optional<size_t> index) {
@@ -26,12 +30,8 @@ net::HttpResponse refused(const Error& error, std::optional<size_t> index) {
   return detail(400, told);
 }
 
-net::HttpResponse observe_once(const Api& api, Request request, Session& session, Node& node) {
-  BodyFaults faults;
-  const auto body = parse_body(request.body, faults);
-  if (!body) return faults.response();
-  Observation observation = read_observation(body->root(), kBody, faults);
-  if (!faults.empty()) return faults.response();
+net::HttpResponse observe_once(const Api& api, Observation observation, Session& session,
+                               Node& node) {
   const std::lock_guard lock(session.mutex);
   const auto learned = observe(session, node, std::move(observation));
   if (!learned) return refused(learned.error(), std::nullopt);
@@ -47,13 +47,17 @@ net::HttpResponse observe_once(const Api& api, Request request, Session& session
   return std::move(answer).response();
 }
 
-net::HttpResponse observe_sequence(const Api& api, Request request, Session& session, Node& node) {
-  BodyFaults faults;
-  const auto body = parse_body(request.body, faults);
-  if (!body) return faults.response();
-  ObservationSequence sequence = read_sequence(body->root(), faults);
-  if (!faults.empty()) return faults.response();
+// Why a sequence that is under way ends.
+Status goes_on(const Session& session, const Node& node) {
+  if (session.is_ending) {
+    return fail(ErrorCode::not_found, fmt::format("Session {} is being deleted", session.id));
+  }
+  if (node.stop().stop_requested()) return fail(ErrorCode::unavailable, "the service ends");
+  return {};
+}
 
+net::HttpResponse observe_sequence(const Api& api, ObservationSequence sequence, Session& session,
+                                   Node& node) {
   const std::lock_guard lock(session.mutex);
   SessionMemory before(session);
   const size_t initial = session.stm.size();
@@ -61,6 +65,10 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   results.begin('[');
   learned.begin('[');
   for (size_t i = 0; i < sequence.observations.size(); ++i) {
+    if (Status goes = goes_on(session, node); !goes) {
+      std::move(before).put_back(session);
+      return error_response(goes.error());
+    }
     Observation& observation = sequence.observations[i];
     std::string id = std::move(observation.unique_id);
     if (id.empty()) id = "seq-obs-" + random_id();
@@ -151,21 +159,17 @@ net::HttpResponse learn_now(const Api& api, Session& session, Node& node) {
   return std::move(answer.end('}')).response();
 }
 
-net::HttpResponse clear_all(const Api& api, Session& session) {
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
+net::HttpResponse clear_all(const Api& api, Session& session, Node& node) {
   const std::lock_guard lock(session.mutex);
-  if (Status cleared = api.nodes.clear(**node); !cleared) return error_response(cleared.error());
+  if (Status cleared = api.nodes.clear(node); !cleared) return error_response(cleared.error());
   session.clear();
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response({{"status", "cleared"}, {"session_id", session.id}, {"scope", "all"}});
 }
 
-net::HttpResponse finalize(const Api& api, Session& session) {
+net::HttpResponse finalize(const Session& session, Node& node) {
   const auto began = std::chrono::steady_clock::now();
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
-  const auto patterns = (*node)->finalize_training();
+  const auto patterns = node.finalize_training();
   if (!patterns) return error_response(patterns.error());
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
@@ -180,28 +184,148 @@ net::HttpResponse finalize(const Api& api, Session& session) {
                     *patterns, milliseconds)}});
 }
 
+Observation read(const ClientJson& body, BodyFaults& faults, std::type_identity<Observation>) {
+  return read_observation(body, kBody, faults);
+}
+
+ObservationSequence read(const ClientJson& body, BodyFaults& faults,
+                         std::type_identity<ObservationSequence>) {
+  return read_sequence(body, faults);
+}
+
+// Nothing where something is wrong, which `faults` says.
+template <typename What>
+std::optional<What> read_whole(Request request, BodyFaults& faults) {
+  const auto body = parse_body(request.body, faults);
+  if (!body) return std::nullopt;
+  What what = read(body->root(), faults, std::type_identity<What>());
+  if (!faults.empty()) return std::nullopt;
+  return what;
+}
+
+template <typename What>
+using Observing = net::HttpResponse (*)(const Api&, What, Session&, Node&);
+
+// Parsing the body takes long by itself. The session is used until all is done.
+template <typename What>
+void observe_large(const Api& api, const std::shared_ptr<Session>& session,
+                   const SharedExchange& exchange, Observing<What> observe) {
+  api.use_session(session, exchange, [api, session, exchange, observe](const Strand::Use& use) {
+    const auto answer = [api, session, exchange, observe, use](const std::shared_ptr<Node>& node) {
+      Api::answer_in(api.pools.observations, exchange,
+                     [api, session, exchange, observe, use, node] {
+                       BodyFaults faults;
+                       auto what = read_whole<What>(exchange->request, faults);
+                       if (!what) return faults.response();
+                       return observe(api, *std::move(what), *session, *node);
+                     });
+    };
+    api.with_node(session->node, NodeOpenings::Wanted::get, exchange, answer);
+  });
+}
+
+template <typename What>
+void observe_small(const Api& api, const std::shared_ptr<Session>& session,
+                   const SharedExchange& exchange, Observing<What> observe) {
+  BodyFaults faults;
+  auto read = read_whole<What>(exchange->request, faults);
+  if (!read) return exchange->reply.send(faults.response());
+  const auto what = std::make_shared<What>(*std::move(read));
+  api.use_session(session, exchange, [=](const Strand::Use& use) {
+    const auto answer = [=](const std::shared_ptr<Node>& node) {
+      const auto now = [=] { return observe(api, std::move(*what), *session, *node); };
+      bool is_long = false;
+      {
+        const std::lock_guard lock(session->mutex);
+        is_long = takes_long(*what, *session, *node);
+      }
+      if (!is_long) return exchange->reply.send(now());
+      Api::answer_in(api.pools.observations, exchange, [now, use] { return now(); });
+    };
+    bool learns = false;
+    {
+      const std::lock_guard lock(session->mutex);
+      learns = may_learn(*what, *session);
+    }
+    using enum NodeOpenings::Wanted;
+    api.with_node(session->node, learns ? learn : get, exchange, answer);
+  });
+}
+
+template <typename What>
+void add_observing(net::HttpRouter& router, const Api& api, Work work, const char* path,
+                   Observing<What> observe) {
+  api.handle(router, work, "POST", path, [api, observe](const SharedExchange& exchange) {
+    const auto session = api.find_session(exchange);
+    if (session == nullptr) return;
+    if (exchange->request.body.size() > kLongBody) {
+      observe_large(api, session, exchange, observe);
+    } else {
+      observe_small(api, session, exchange, observe);
+    }
+  });
+}
+
+void learn_when_open(const Api& api, const SharedExchange& exchange) {
+  const auto session = api.find_session(exchange);
+  if (session == nullptr) return;
+  api.use_session(session, exchange, [=](const Strand::Use& use) {
+    bool learns = false;
+    bool is_long = false;
+    {
+      const std::lock_guard lock(session->mutex);
+      learns = may_learn(*session);
+      is_long = learning_takes_long(*session);
+    }
+    using enum NodeOpenings::Wanted;
+    api.with_node(session->node, learns ? learn : get, exchange,
+                  [=](const std::shared_ptr<Node>& node) {
+                    if (!is_long) return exchange->reply.send(learn_now(api, *session, *node));
+                    Api::answer_in(api.pools.observations, exchange,
+                                   [=, use = use] { return learn_now(api, *session, *node); });
+                  });
+  });
+}
+
+// Does nothing to the session, which others may use meanwhile.
+void finalize_when_open(const Api& api, const SharedExchange& exchange) {
+  const auto session = api.find_session(exchange);
+  if (session == nullptr) return;
+  api.use_session(session, exchange, [=](const Strand::Use&) {
+    api.with_node(session->node, NodeOpenings::Wanted::get, exchange,
+                  [=](const std::shared_ptr<Node>& node) {
+                    Api::answer_in(api.pools.maintenance, exchange,
+                                   [=] { return finalize(*session, *node); });
+                  });
+  });
+}
+
+void clear_when_open(const Api& api, const SharedExchange& exchange) {
+  constexpr const char* kNotFound = "not found";
+  const auto session = api.find_session(exchange, kNotFound);
+  if (session == nullptr) return;
+  const auto clear = [=](const Strand::Use& use) {
+    api.with_node(session->node, NodeOpenings::Wanted::get, exchange,
+                  [=](const std::shared_ptr<Node>& node) {
+                    Api::answer_in(api.pools.maintenance, exchange,
+                                   [=, use = use] { return clear_all(api, *session, *node); });
+                  });
+  };
+  api.use_session(session, exchange, clear, kNotFound);
+}
+
 }  // namespace
 
 void add_observation_routes(net::HttpRouter& router, const Api& api) {
-  const auto may_learn = [](Session&) { return true; };
-  const auto learns_by_itself = [](Session& session) {
-    const std::lock_guard lock(session.mutex);
-    return session.config.max_pattern_length() > 0;
-  };
-  api.add_for_node(router, Work::observe, "POST", "/sessions/{id}/observe", learns_by_itself,
-                   [api](Request request, Session& session, Node& node) {
-                     return observe_once(api, request, session, node);
-                   });
-  api.add_for_node(router, Work::observe_sequence, "POST", "/sessions/{id}/observe-sequence",
-                   may_learn, [api](Request request, Session& session, Node& node) {
-                     return observe_sequence(api, request, session, node);
-                   });
-  api.add_for_node(
-      router, Work::learn, "POST", "/sessions/{id}/learn", may_learn,
-      [api](Request, Session& session, Node& node) { return learn_now(api, session, node); });
-  api.add_in_background(
-      router, Work::learn, "POST", "/sessions/{id}/finalize-training",
-      api.for_session([api](Request, Shared session) { return finalize(api, *session); }));
+  add_observing(router, api, Work::observe, "/sessions/{id}/observe", observe_once);
+  add_observing(router, api, Work::observe_sequence, "/sessions/{id}/observe-sequence",
+                observe_sequence);
+  api.handle(router, Work::learn, "POST", "/sessions/{id}/learn",
+             [api](const SharedExchange& exchange) { learn_when_open(api, exchange); });
+  api.handle(router, Work::learn, "POST", "/sessions/{id}/finalize-training",
+             [api](const SharedExchange& exchange) { finalize_when_open(api, exchange); });
+  api.handle(router, Work::other, "POST", "/sessions/{id}/clear-all",
+             [api](const SharedExchange& exchange) { clear_when_open(api, exchange); });
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/stm", stm);
   api.add_for_session(
       router, Work::other, "POST", "/sessions/{id}/clear-stm",
@@ -214,10 +338,6 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
         return json_response({{"status", "cleared"}, {"session_id", session->id}});
       },
       "not found");
-  api.add_in_background(
-      router, Work::other, "POST", "/sessions/{id}/clear-all",
-      api.for_session([api](Request, Shared session) { return clear_all(api, *session); },
-                      "not found"));
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/percept-data",
                       [](Request, Shared session) {
                         const std::lock_guard lock(session->mutex);

@@ -14,19 +14,20 @@ constexpr size_t kMostLine = 16 << 20;
 // A body, and whether it is still of use.
 class WantedBody {
  public:
-  WantedBody(net::HttpBodyReader body, std::stop_token stop)
-      : body_(std::move(body)), stop_(std::move(stop)) {}
+  WantedBody(net::HttpBodyReader body, std::stop_token stop, std::stop_token client_gone)
+      : body_(std::move(body)), stop_(std::move(stop)), client_gone_(std::move(client_gone)) {}
 
   Result<size_t> read(std::span<char> into) { return body_.read(into); }
   Status goes_on() const {
     if (stop_.stop_requested()) return fail(ErrorCode::unavailable, "the service ends");
-    if (body_.client_is_gone()) return fail(ErrorCode::cancelled, "the client is gone");
+    if (client_gone_.stop_requested()) return fail(ErrorCode::cancelled, "the client is gone");
     return {};
   }
 
  private:
   net::HttpBodyReader body_;
   std::stop_token stop_;
+  std::stop_token client_gone_;
 };
 
 // Lines of a body that comes in pieces.
@@ -130,8 +131,8 @@ class BatchSource : public PatternSource {
 }  // namespace
 
 std::unique_ptr<PatternSource> pattern_source(PatternFormat format, net::HttpBodyReader body,
-                                              std::stop_token stop) {
-  WantedBody wanted(std::move(body), std::move(stop));
+                                              std::stop_token stop, std::stop_token client_gone) {
+  WantedBody wanted(std::move(body), std::move(stop), std::move(client_gone));
   if (format == PatternFormat::json_lines) return std::make_unique<LineSource>(std::move(wanted));
   return std::make_unique<BatchSource>(std::move(wanted));
 }

@@ -24,6 +24,6 @@ class PatternSource {
 };
 
 std::unique_ptr<PatternSource> pattern_source(PatternFormat format, net::HttpBodyReader body,
-                                              std::stop_token stop);
+                                              std::stop_token stop, std::stop_token client_gone);
 
 }  // namespace hoist::service

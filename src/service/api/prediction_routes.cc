@@ -2,41 +2,40 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "match/json/json_text.h"
+#include "service/api/answer_text.h"
 #include "service/api/routes.h"
 #include "service/node/predict.h"
 
 namespace hoist::service {
 namespace {
 
-using Request = const net::HttpRequest&;
-using Shared = std::shared_ptr<Session>;
-
+// A session as it was when it was asked.
 struct Asked {
   std::string session;
   std::vector<Event> state;
   SessionConfig config;
 };
 
-Asked what_is_asked(Session& session) {
-  const std::lock_guard lock(session.mutex);
-  return {session.id, session.stm.values(), session.config};
-}
-
-// Comparing texts, and long states, can take seconds, which other requests of the loop must not
-// wait for.
+// Comparing texts, long states and many predictions can take seconds, which other requests of the
+// loop must not wait for.
 bool takes_long(const Asked& asked) {
   constexpr size_t kLong = 256;  // symbols
+  constexpr size_t kMany = 1000;
   size_t symbols = 0;
   for (const Event& event : asked.state) symbols += event.size();
-  return symbols > kLong || asked.config.fuzzy_token_threshold() > 0 ||
-         !asked.config.use_token_matching();
+  return symbols > kLong || asked.config.max_predictions() > kMany ||
+         asked.config.fuzzy_token_threshold() > 0 || !asked.config.use_token_matching();
 }
 
-net::HttpResponse answer(const Node& node, const Asked& asked) {
-  const auto found = predict(node, asked.state, asked.config);
+net::HttpResponse predictions(const Node& node, const Asked& asked,
+                              const std::stop_token& client_gone) {
+  const auto found = predict(node, asked.state, asked.config, client_gone);
   if (!found) return error_response(found.error());
   return {.body = fmt::format("{{\"predictions\": {}, \"future_potentials\": {}, "
                               "\"session_id\": {}, \"processor_id\": null, \"count\": {}, "
@@ -45,63 +44,86 @@ net::HttpResponse answer(const Node& node, const Asked& asked) {
                               match::json_string(asked.session), found->count)};
 }
 
-void predict_now(const Api& api, net::HttpRequest request, net::HttpReply reply) {
-  const std::string& id = request.parameters.at(0);
-  const Shared session = api.sessions.find(id);
-  if (session == nullptr) {
-    return reply.send(detail(404, fmt::format("Session {} not found or expired", id)));
-  }
-  api.keeper.keep_time(*session);
-  Asked asked = what_is_asked(*session);
-  const auto node = api.nodes.find_open(session->node);
-  if (node && !takes_long(asked)) return reply.send(answer(*node, asked));
-  Api::answer_in(node ? api.background : api.openings, std::move(request), std::move(reply),
-                 [api, asked = std::move(asked), session](Request) {
-                   const auto opened = api.nodes.get(session->node);
-                   return opened ? answer(**opened, asked) : error_response(opened.error());
-                 });
+Asked ask_predictions(Session& session) {
+  const std::lock_guard lock(session.mutex);
+  return {session.id, session.stm.values(), session.config};
 }
 
 // The reference keeps the predictions of the last observation; they are made when asked for.
-net::HttpResponse cognition_data(Session& session, const Node& node) {
+struct AskedCognition : Asked {
+  std::string node;
+  std::vector<Event> stm;
+  match::Emotives emotives;
+  int64_t time;
+};
+
+AskedCognition ask_cognition(Session& session) {
   const std::lock_guard lock(session.mutex);
   const NumberedList<Event>& state = session.last_state ? *session.last_state : session.stm;
-  const auto found = predict(node, state.values(), session.config);
+  return {{session.id, state.values(), session.config},
+          session.node,
+          session.stm.values(),
+          session.emotives.empty() ? match::Emotives() : session.emotives.back(),
+          session.time};
+}
+
+net::HttpResponse cognition_data(const Node& node, const AskedCognition& asked,
+                                 const std::stop_token& client_gone) {
+  const auto found = predict(node, asked.state, asked.config, client_gone);
   if (!found) return error_response(found.error());
-  Json symbols = Json::array();
-  for (const Event& event : session.stm.values()) {
-    for (const std::string& symbol : event) symbols.push_back(symbol);
-  }
   Json emotives = Json::object();
-  if (!session.emotives.empty()) {
-    for (const auto& [name, value] : session.emotives.back()) emotives[name] = value;
+  for (const auto& [name, value] : asked.emotives) emotives[name] = value;
+  AnswerText answer;
+  answer.begin('{').key("cognition_data").begin('{');
+  answer.key("predictions").json(found->predictions);
+  answer.key("emotives").json(emotives.dump());
+  answer.key("symbols").begin('[');
+  for (const Event& event : asked.stm) {
+    for (const std::string& symbol : event) answer.text(symbol);
   }
-  return json_response({{"cognition_data",
-                         {{"predictions", Json::parse(found->predictions)},
-                          {"emotives", std::move(emotives)},
-                          {"symbols", std::move(symbols)},
-                          {"command", ""},
-                          {"metadata", Json::object()},
-                          {"path", Json::array()},
-                          {"strings", Json::array()},
-                          {"vectors", Json::array()},
-                          {"short_term_memory", session.stm.values()},
-                          {"time", session.time}}},
-                        {"session_id", session.id},
-                        {"node_id", session.node}});
+  answer.end(']').key("command").text("").key("metadata").begin('{').end('}');
+  for (const char* none : {"path", "strings", "vectors"}) answer.key(none).begin('[').end(']');
+  answer.key("short_term_memory").json(Json(asked.stm).dump());
+  answer.key("time").number(asked.time).end('}');
+  answer.key("session_id").text(asked.session).key("node_id").text(asked.node).end('}');
+  return std::move(answer).response();
+}
+
+// Copies what is asked, so that the session is free while patterns are searched.
+template <typename What>
+void add_predicting(net::HttpRouter& router, const Api& api, Work work, const char* path,
+                    What (*ask)(Session&),
+                    net::HttpResponse (*answer)(const Node&, const What&, const std::stop_token&)) {
+  const auto search = [api, answer](const SharedExchange& exchange,
+                                    const std::shared_ptr<Node>& node,
+                                    const std::shared_ptr<const What>& asked) {
+    if (!takes_long(*asked)) return exchange->reply.send(answer(*node, *asked, {}));
+    Api::answer_in(api.pools.predictions, exchange,
+                   [answer, node, asked, gone = exchange->reply.client_gone()] {
+                     return answer(*node, *asked, gone);
+                   });
+  };
+  api.handle(router, work, "GET", path, [api, ask, search](const SharedExchange& exchange) {
+    const auto session = api.find_session(exchange);
+    if (session == nullptr) return;
+    api.use_session(session, exchange, [api, ask, search, session, exchange](Strand::Use use) {
+      const auto asked = std::make_shared<const What>(ask(*session));
+      use.reset();
+      api.with_node(session->node, NodeOpenings::Wanted::get, exchange,
+                    [search, exchange, asked](const std::shared_ptr<Node>& node) {
+                      search(exchange, node, asked);
+                    });
+    });
+  });
 }
 
 }  // namespace
 
 void add_prediction_routes(net::HttpRouter& router, const Api& api) {
-  router.add(
-      "GET", "/sessions/{id}/predictions",
-      api.monitor.watch(Work::predict, [api](net::HttpRequest request, net::HttpReply reply) {
-        predict_now(api, std::move(request), std::move(reply));
-      }));
-  api.add_for_node(
-      router, Work::other, "GET", "/sessions/{id}/cognition-data", [](Session&) { return false; },
-      [](Request, Session& session, const Node& node) { return cognition_data(session, node); });
+  add_predicting(router, api, Work::predict, "/sessions/{id}/predictions", ask_predictions,
+                 predictions);
+  add_predicting(router, api, Work::other, "/sessions/{id}/cognition-data", ask_cognition,
+                 cognition_data);
 }
 
 }  // namespace hoist::service

@@ -95,10 +95,6 @@ std::optional<NewSession> read_new_session(const net::HttpRequest& request,
 }
 
 net::HttpResponse create(const Api& api, NewSession wanted) {
-  // A node whose name is none or that cannot be opened is told of now.
-  if (const auto opened = api.nodes.get(wanted.node); !opened) {
-    return error_response(opened.error());
-  }
   const auto session = api.sessions.create(std::move(wanted.node), std::move(wanted.config),
                                            std::move(wanted.metadata), wanted.ttl_seconds);
   if (!session) {
@@ -117,14 +113,36 @@ net::HttpResponse create(const Api& api, NewSession wanted) {
   return json_response(session_json(**session, (*session)->ttl_seconds));
 }
 
-void create_when_open(const Api& api, net::HttpRequest request, net::HttpReply reply) {
+void create_when_open(const Api& api, const SharedExchange& exchange) {
   net::HttpResponse refused;
-  auto wanted = read_new_session(request, refused);
-  if (!wanted) return reply.send(std::move(refused));
-  if (api.nodes.find_open(wanted->node)) return reply.send(create(api, *std::move(wanted)));
-  Api::answer_in(
-      api.openings, std::move(request), std::move(reply),
-      [api, wanted = *std::move(wanted)](const net::HttpRequest&) { return create(api, wanted); });
+  auto wanted = read_new_session(exchange->request, refused);
+  if (!wanted) return exchange->reply.send(std::move(refused));
+  // A node whose name is none or that cannot be opened is told of now.
+  const std::string node = wanted->node;
+  api.with_node(node, NodeOpenings::Wanted::get, exchange,
+                [api, exchange, wanted = *std::move(wanted)](const std::shared_ptr<Node>&) {
+                  exchange->reply.send(create(api, wanted));
+                });
+}
+
+// Looks at the session without giving it more time.
+void end_session(const Api& api, const SharedExchange& exchange) {
+  const std::string& id = exchange->request.parameters.at(0);
+  const auto none = [exchange, id] {
+    exchange->reply.send(detail(404, fmt::format("Session {} not found", id)));
+  };
+  const auto session = api.sessions.peek(id);
+  if (session == nullptr) return none();
+  session->is_ending = true;
+  const std::shared_ptr<Strand> strand(session, &session->strand);
+  Strand::use(strand, [api, exchange, session, none](const Strand::Use& use) {
+    exchange->reply.run([api, exchange, session, none, use] {
+      const auto ended = api.end_session(*session, "explicit_delete");
+      if (!ended) return exchange->reply.send(error_response(ended.error()));
+      if (!*ended) return none();
+      exchange->reply.send(json_response({{"status", "deleted"}, {"session_id", session->id}}));
+    });
+  });
 }
 
 net::HttpResponse configure(const Api& api, const net::HttpRequest& request, Session& session) {
@@ -170,91 +188,13 @@ net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Sessio
 
 }  // namespace
 
-Result<bool> Api::end_session(std::string_view id, const char* reason) const {
-  const std::shared_ptr<Session> session = sessions.peek(id);
-  if (session == nullptr) return false;
-  // One that is still written would come back with the next start.
-  if (Status forgotten = keeper.forget(*session); !forgotten) return forgotten.error();
-  if (sessions.remove(id) == nullptr) return false;
-  events.session_destroyed(*session, reason);
-  return true;
-}
-
-void Api::add(net::HttpRouter& router, Work work, const char* method, const char* pattern,
-              Answer answer) const {
-  router.add(method, pattern,
-             monitor.watch(work, [answer = std::move(answer)](net::HttpRequest request,
-                                                              net::HttpReply reply) {
-               reply.send(answer(request));
-             }));
-}
-
-Api::Answer Api::for_session(SessionAnswer answer, const char* missing) const {
-  return [&sessions = sessions, &keeper = keeper, answer = std::move(answer),
-          missing](const net::HttpRequest& request) {
-    const std::string& id = request.parameters.at(0);
-    std::shared_ptr<Session> session = sessions.find(id);
-    if (session == nullptr) return detail(404, fmt::format("Session {} {}", id, missing));
-    keeper.keep_time(*session);
-    return answer(request, std::move(session));
-  };
-}
-
-void Api::answer_in(Background& background, net::HttpRequest request, net::HttpReply reply,
-                    Answer answer) {
-  // std::function is copied: what it holds is shared.
-  const auto asked = std::make_shared<net::HttpRequest>(std::move(request));
-  const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
-  const bool runs = background.run(
-      [asked, answered, answer = std::move(answer)] { answered->send(answer(*asked)); });
-  if (!runs) answered->send(busy());
-}
-
-void Api::add_in_background(net::HttpRouter& router, Work work, const char* method,
-                            const char* pattern, Answer answer) const {
-  router.add(method, pattern,
-             monitor.watch(work, [background = &background, answer = std::move(answer)](
-                                     net::HttpRequest request, net::HttpReply reply) {
-               answer_in(*background, std::move(request), std::move(reply), answer);
-             }));
-}
-
-void Api::add_for_session(net::HttpRouter& router, Work work, const char* method,
-                          const char* pattern, SessionAnswer answer, const char* missing) const {
-  add(router, work, method, pattern, for_session(std::move(answer), missing));
-}
-
-void Api::add_for_node(net::HttpRouter& router, Work work, const char* method, const char* pattern,
-                       std::function<bool(Session&)> learns, NodeAnswer answer) const {
-  const Api api = *this;
-  const Answer answer_when_open =
-      for_session([api, answer](const net::HttpRequest& request, std::shared_ptr<Session> session) {
-        const auto node = api.nodes.get(session->node);
-        return node ? answer(request, *session, **node) : error_response(node.error());
-      });
-  router.add(
-      method, pattern,
-      monitor.watch(work, [api, learns = std::move(learns), answer = std::move(answer),
-                           answer_when_open](net::HttpRequest request, net::HttpReply reply) {
-        const auto session = api.sessions.find(request.parameters.at(0));
-        const auto node = session ? api.nodes.find_open(session->node) : nullptr;
-        if (node == nullptr || (!node->has_index() && learns(*session))) {
-          return answer_in(api.openings, std::move(request), std::move(reply), answer_when_open);
-        }
-        api.keeper.keep_time(*session);
-        reply.send(answer(request, *session, *node));
-      }));
-}
-
 void add_session_routes(net::HttpRouter& router, const Api& api) {
   using Request = const net::HttpRequest&;
-  using Shared = std::shared_ptr<Session>;
+  using Shared = const std::shared_ptr<Session>&;
   constexpr Work kOther = Work::other;
 
-  router.add("POST", "/sessions",
-             api.monitor.watch(kOther, [api](net::HttpRequest request, net::HttpReply reply) {
-               create_when_open(api, std::move(request), std::move(reply));
-             }));
+  api.handle(router, kOther, "POST", "/sessions",
+             [api](const SharedExchange& exchange) { create_when_open(api, exchange); });
   api.add(router, kOther, "GET", "/sessions/count", [api](Request) {
     return json_response({{"active_session_count", api.sessions.size()}});
   });
@@ -272,13 +212,8 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
     const int64_t left = (session->expires_ms - now_ms()) / 1000;
     return json_response(session_json(*session, std::max<int64_t>(0, left)));
   });
-  api.add(router, kOther, "DELETE", "/sessions/{id}", [api](Request request) {
-    const std::string& id = request.parameters.at(0);
-    const auto ended = api.end_session(id, "explicit_delete");
-    if (!ended) return error_response(ended.error());
-    if (!*ended) return detail(404, fmt::format("Session {} not found", id));
-    return json_response({{"status", "deleted"}, {"session_id", id}});
-  });
+  api.handle(router, kOther, "DELETE", "/sessions/{id}",
+             [api](const SharedExchange& exchange) { end_session(api, exchange); });
   api.add_for_session(router, kOther, "GET", "/sessions/{id}/config", [](Request, Shared session) {
     const std::lock_guard lock(session->mutex);
     return json_response({{"session_id", session->id}, {"config", session->config.effective()}});

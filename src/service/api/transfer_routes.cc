@@ -97,42 +97,45 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
         const auto format = format_of_body(request, faults);
         if (!format) return reply.send(faults.response());
         const auto upload = std::make_shared<net::HttpBodyReader>(std::move(body));
-        Api::answer_in(api.transfers, std::move(request), std::move(reply),
-                       [api, upload, format = *format](Request asked) {
-                         const auto node = api.nodes.get(asked.parameters.at(0));
-                         if (!node) return error_response(node.error());
-                         return import(
-                             **node, *pattern_source(format, std::move(*upload), (*node)->stop()));
-                       });
-      });
-  router.add(
-      "GET", "/nodes/{node}/patterns", [api](net::HttpRequest request, net::HttpReply reply) {
-        BodyFaults faults;
-        const auto format = format_of_answer(request, faults);
-        if (!format) return reply.send(faults.response());
-        const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
-        const bool runs =
-            api.transfers.run([api, answered, format = *format, id = request.parameters.at(0)] {
-              const auto node = api.nodes.look(id);
-              if (!node) return answered->send(error_response(node.error()));
-              net::HttpBodyWriter writer;
-              net::HttpResponse response = {.content_type = content_type(format)};
-              response.source = writer.source();
-              answered->send(std::move(response));
-              export_patterns(**node, format, std::move(writer));
+        const auto exchange =
+            std::make_shared<Exchange>(Exchange{std::move(request), std::move(reply)});
+        Api::answer_in(
+            api.pools.transfers, exchange,
+            [api, exchange, upload, format = *format, gone = exchange->reply.client_gone()] {
+              const auto node = api.nodes.get(exchange->request.parameters.at(0));
+              if (!node) return error_response(node.error());
+              const auto source = pattern_source(format, std::move(*upload), (*node)->stop(), gone);
+              return import(**node, *source);
             });
-        if (!runs) answered->send(busy());
       });
+  router.add("GET", "/nodes/{node}/patterns",
+             [api](net::HttpRequest request, net::HttpReply reply) {
+               BodyFaults faults;
+               const auto format = format_of_answer(request, faults);
+               if (!format) return reply.send(faults.response());
+               const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
+               const bool runs = api.pools.transfers.run(
+                   [api, answered, format = *format, id = request.parameters.at(0)] {
+                     const auto node = api.nodes.look(id);
+                     if (!node) return answered->send(error_response(node.error()));
+                     net::HttpBodyWriter writer;
+                     net::HttpResponse response = {.content_type = content_type(format)};
+                     response.source = writer.source();
+                     answered->send(std::move(response));
+                     export_patterns(**node, format, std::move(writer));
+                   });
+               if (!runs) answered->send(busy());
+             });
 
   // `answer` gets the node's name. Looking at snapshots makes no node.
   const auto add = [&](const char* method, const char* path,
                        std::function<net::HttpResponse(Request, const std::string&)> answer) {
-    api.add_in_background(
-        router, Work::other, method, path, [api, answer = std::move(answer)](Request request) {
-          const std::string& id = request.parameters.at(0);
-          const auto is_there = api.nodes.exists(id);
-          return is_there ? answer(request, id) : error_response(is_there.error());
-        });
+    api.add_in(router, api.pools.maintenance, Work::other, method, path,
+               [api, answer = std::move(answer)](Request request) {
+                 const std::string& id = request.parameters.at(0);
+                 const auto is_there = api.nodes.exists(id);
+                 return is_there ? answer(request, id) : error_response(is_there.error());
+               });
   };
   add("GET", "/nodes/{node}/snapshots", [api](Request, const std::string& id) {
     Json list = Json::array();

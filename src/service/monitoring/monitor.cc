@@ -23,6 +23,8 @@ class WatchedReply : public net::HttpReplyPath {
     monitor_.end_request(work_, response.status, took.count());
     reply_.send(std::move(response));
   }
+  std::stop_token client_gone(uint64_t) override { return reply_.client_gone(); }
+  void run(std::function<void()> work) override { reply_.run(std::move(work)); }
 
  private:
   Monitor& monitor_;

@@ -177,6 +177,13 @@ Result<match::Index*> Node::index_to_learn_in(Contents& contents) {
   return contents.index.get();
 }
 
+Status Node::prepare_to_learn() {
+  const std::shared_lock with_others(replacing_);
+  if (removed_) return removed();
+  const auto made = index_to_learn_in(*contents());
+  return made ? Status() : made.error();
+}
+
 Result<std::string> Node::learn_in(Contents& contents, match::Index& index,
                                    const PatternRecord& record) {
   match::LearnOptions options;
@@ -278,6 +285,11 @@ Result<ObservedVectors> Node::observe_vectors(std::span<const std::vector<double
   }
   std::sort(observed.symbols.begin(), observed.symbols.end());
   return observed;
+}
+
+size_t Node::vector_numbers() const {
+  const std::shared_ptr<Contents> contents = this->contents();
+  return contents->vectors.size() * contents->vectors.dimension();
 }
 
 Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {

@@ -78,6 +78,8 @@ class Node {
   std::shared_ptr<match::Index> index() const;
   // Whether what is learned next finds an index, which takes a while to make.
   bool has_index() const { return index() != nullptr; }
+  // Makes the index where there is none.
+  Status prepare_to_learn();
   // Whether it learns nothing more until it is opened again (match::Index::takes_writes()).
   bool is_broken() const;
   std::shared_ptr<const Affinities> affinities() const;
@@ -85,6 +87,8 @@ class Node {
 
   // `invalid_argument` where the vectors' lengths differ, or from those of before.
   Result<ObservedVectors> observe_vectors(std::span<const std::vector<double>> vectors) const;
+  // Numbers of all learned vectors, which each observed one is compared with.
+  size_t vector_numbers() const;
   // From now on they are neighbours of others.
   Status learn_vectors(std::span<const std::vector<double>> vectors);
 

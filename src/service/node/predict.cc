@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <iterator>
+#include <stop_token>
 #include <utility>
 
 #include "base/threads.h"
@@ -31,10 +32,29 @@ void append_future(std::string& out, const match::FuturePotential& future,
                  match::json_number(future.total_weighted_frequency));
 }
 
+// Its token is requested once one of two is.
+class EitherStop {
+ public:
+  EitherStop(const std::stop_token& one, const std::stop_token& other)
+      : one_(one, Request{both_}), other_(other, Request{both_}) {}
+  std::stop_token token() const { return both_.get_token(); }
+
+ private:
+  struct Request {
+    void operator()() { source.request_stop(); }
+    std::stop_source source;
+  };
+  std::stop_source both_;
+  std::stop_callback<Request> one_;
+  std::stop_callback<Request> other_;
+};
+
 // What a session asks for, as the index takes it.
 struct Question {
-  Question(const Node& node, const SessionConfig& config)
-      : emotive(config.affinity_emotive()), affinities(node.affinities()) {
+  Question(const Node& node, const SessionConfig& config, const std::stop_token& client_gone)
+      : emotive(config.affinity_emotive()),
+        affinities(node.affinities()),
+        stop(node.stop(), client_gone) {
     options.threshold = config.recall_threshold();
     options.max_predictions = config.max_predictions();
     options.rank = config.rank();
@@ -42,7 +62,7 @@ struct Question {
     options.characters = !config.use_token_matching();
     options.whole_pattern_entropy = node.is_finalized();
     options.affinity_emotive = emotive;
-    options.stop = node.stop();
+    options.stop = stop.token();
     if (emotive.empty()) return;
     options.affinity = [this](std::string_view symbol) { return affinities->of(symbol, emotive); };
   }
@@ -51,6 +71,7 @@ struct Question {
 
   const std::string emotive;
   const std::shared_ptr<const Affinities> affinities;
+  const EitherStop stop;
   match::RecordOptions options;
 };
 
@@ -76,10 +97,10 @@ Predictions write(const match::Prediction& prediction, const match::PatternText&
 }  // namespace
 
 Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
-                            const SessionConfig& config) {
+                            const SessionConfig& config, const std::stop_token& client_gone) {
   const std::shared_ptr<match::Index> index = node.index();
   if (index == nullptr || state.empty()) return Predictions();
-  const Question question(node, config);
+  const Question question(node, config, client_gone);
   match::PatternText text = match::pattern_of(state);
   const auto prediction = index->predict(text, question.options);
   if (!prediction) return prediction.error();
@@ -88,11 +109,12 @@ Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
 
 Result<std::vector<Predictions>> predict(const Node& node,
                                          std::span<const std::vector<Event>> states,
-                                         const SessionConfig& config) {
+                                         const SessionConfig& config,
+                                         const std::stop_token& client_gone) {
   std::vector<Predictions> answers(states.size());
   const std::shared_ptr<match::Index> index = node.index();
   if (index == nullptr) return answers;
-  const Question question(node, config);
+  const Question question(node, config, client_gone);
   std::vector<match::PatternText> texts;
   for (const std::vector<Event>& state : states) texts.push_back(match::pattern_of(state));
   const auto predictions = index->predict(texts, question.options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,13 @@ struct Predictions {
   size_t count = 0;
 };
 
-// `state` has no empty events.
+// `state` has no empty events. `cancelled` soon after the client is gone, or the service ends.
 Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
-                            const SessionConfig& config);
+                            const SessionConfig& config, const std::stop_token& client_gone = {});
 // Predicts from several states in one scan.
 Result<std::vector<Predictions>> predict(const Node& node,
                                          std::span<const std::vector<Event>> states,
-                                         const SessionConfig& config);
+                                         const SessionConfig& config,
+                                         const std::stop_token& client_gone = {});
 
 }  // namespace hoist::service

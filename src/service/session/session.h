@@ -19,6 +19,7 @@
 #include "service/session/numbered_list.h"
 #include "service/session/observation.h"
 #include "service/session/session_config.h"
+#include "service/session/strand.h"
 
 namespace hoist::service {
 
@@ -38,6 +39,10 @@ struct Session {
   // What was last written of it, where sessions are written at all.
   std::atomic<int64_t> kept_expires_ms = 0;
 
+  Strand strand;  // of the requests; whoever takes long holds it besides `mutex`
+  std::atomic<bool> is_ending = false;  // somebody waits to delete it: what takes long gives up
+  std::atomic<bool> ended = false;      // nothing is written of it any more
+
   std::mutex mutex;
   NumberedList<Event> stm;                 // short-term memory, oldest first
   NumberedList<match::Emotives> emotives;  // of the observations since the memory was cleared
@@ -50,8 +55,8 @@ struct Session {
   std::optional<NumberedList<Event>> last_state;
   SessionConfig config;
   std::unique_ptr<KeptSession> kept;  // null: nothing is written of it yet
-  bool is_doubtful = false;  // a write of it failed, and may nevertheless be there after a restart
-  bool ended = false;        // nothing is written of it any more
+  // A write of it failed, and may nevertheless be there after a restart.
+  bool is_doubtful = false;
 
   // Keeps what is latest.
   void keep_limits() {

@@ -109,7 +109,7 @@ void SessionTable::sweep(const std::function<void(Session&)>& ended) {
     {
       const std::lock_guard lock(shard.mutex);
       for (const auto& [id, session] : shard.sessions) {
-        if (session->expires_ms < now) gone.push_back(session);
+        if (session->expires_ms < now && session->strand.is_idle()) gone.push_back(session);
       }
       for (const auto& session : gone) take_away(shard, session->id);
     }

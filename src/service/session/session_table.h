@@ -43,7 +43,7 @@ class SessionTable {
   void visit(const std::function<void(Session&)>& visit);
   // Likewise; null where there is none.
   std::shared_ptr<Session> peek(std::string_view id);
-  // Takes away those whose time ran out, and tells `ended` of each.
+  // Takes away those whose time ran out and that no request uses, and tells `ended` of each.
   void sweep(const std::function<void(Session&)>& ended);
 
   size_t size() const { return size_.load(std::memory_order_relaxed); }

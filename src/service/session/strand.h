@@ -1,0 +1,38 @@
+// The uses of one session, one after the other, and no thread waits for its turn: a strand, as Asio
+// calls it. A request that takes seconds holds up those of its own session, and no others.
+//
+//   Strand::use({session, &session->strand}, [](Strand::Use use) { … });
+//
+// Thread-safe.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+
+namespace hoist::service {
+
+class Strand {
+ public:
+  using Use = std::shared_ptr<const void>;  // lasts until its last copy is gone
+  using Next = std::function<void(Use)>;
+
+  // Null where somebody uses it, or waits for it.
+  static Use try_use(const std::shared_ptr<Strand>& strand);
+  // Calls `next` at once where nobody uses it. Else once all who came before are done, on the
+  // thread of the last of them: it must not take long.
+  static void use(const std::shared_ptr<Strand>& strand, Next next);
+  bool is_idle() const;
+
+ private:
+  static Use begin(std::shared_ptr<Strand> strand);
+  static void end(const std::shared_ptr<Strand>& strand);
+
+  mutable std::mutex mutex_;
+  std::list<Next> waiting_;
+  bool is_used_ = false;
+  bool is_handing_on_ = false;  // one thread does, so that uses that end at once do not nest
+};
+
+}  // namespace hoist::service
