@@ -8,6 +8,7 @@ import os
 import random
 import resource
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -292,6 +293,43 @@ class FullDisk(ServiceCase):
         self.takes_writes_again(server, [])
         client = self.serve("--sessions", "durable", folder=server.folder).client()
         self.assertEqual(client.get(f"{session.path}/stm")[1]["stm"], told[-1000:])
+
+    def test_who_takes_an_export_slowly_holds_no_mending_up(self):
+        """But for the node's own, which is mended once the export has ended."""
+        mounted = self.small_disk("48m")
+        server = self.serve(folder=mounted / "store")
+        client = server.client()
+        lines = "\n".join(json.dumps({"events": [[f"{i}", f"{k}" + 100 * "x"] for k in range(3)]}) for i in range(20000))
+        self.assertEqual(client.ask("POST", "/nodes/big/patterns", lines.encode())[0], 200)
+        self.assertEqual(client.ask("POST", "/nodes/other/patterns", b'{"events": [["a"], ["b"]]}')[0], 200)
+        slow = socket.socket()
+        self.addCleanup(slow.close)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", server.port))
+        slow.sendall(b"GET /nodes/big/patterns HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.assertEqual(slow.recv(8), b"HTTP/1.1")  # it is under way
+        filler = mounted / "filler"
+        with open(filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(1 << 14))
+
+        def learn(node, i):
+            events = [[f"{i} {k} " + os.urandom(300).hex()] for k in range(4)]
+            return client.ask("POST", f"/nodes/{node}/patterns", json.dumps({"events": events}).encode())[0]
+
+        for node in ("big", "other"):
+            i = 0
+            while learn(node, i) == 200:
+                i += 1
+        filler.unlink()
+        while learn("other", -1) != 200:
+            time.sleep(0.05)
+        while client.post("/sessions", {"node_id": "new"})[0] != 200:
+            time.sleep(0.05)
+        self.assertEqual(client.get("/pattern/none?node_id=big")[0], 200)
+        slow.close()
+        while learn("big", -1) != 200:
+            time.sleep(0.05)
 
     def small_disk(self, size):
         mounted = self.folder / "small"
