@@ -218,6 +218,15 @@ class Limits(ServiceCase):
         self.assertEqual(session.client.post(f"{session.path}/learn")[0], 507)
         self.assertEqual(session.stm(), [["x"], ["y"]], "what could not be learned is still remembered")
         self.assertEqual(len(session.recall(["0 0 a"], ["0 0 b"])), 1)
+        # An observation that would have learned leaves nothing, nor does a sequence with one.
+        full = server.client().session(config={"max_pattern_length": 3})
+        full.observe("x", emotives={"joy": 1})
+        full.observe("y")
+        before = full.ask("GET", "/percept-data"), full.stm()
+        for path, body in (("observe", {"strings": ["z"], "emotives": {"joy": 5}}),
+                           ("observe-sequence", {"observations": [{"strings": ["z"]}, {"strings": ["w"]}]})):
+            self.assertEqual(full.client.post(f"{full.path}/{path}", body)[0], 507)
+            self.assertEqual((full.ask("GET", "/percept-data"), full.stm()), before, path)
 
     def test_connections(self):
         server = self.serve("--max-connections", "20")
