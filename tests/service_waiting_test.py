@@ -152,6 +152,52 @@ class Observations(WaitingCase):
         status, answer = stm.answer()
         self.assertEqual((status, answer["stm"]), (200, []))
 
+    def test_only_so_many_wait_for_a_session(self):
+        server = self.serve_one_loop("--max-requests", "400")
+        client = server.client()
+        session = client.session("busy")
+        asked = self.send(server, "POST", f"{session.path}/observe-sequence", self.body())
+        self.wait_until_under_way(server, 1)
+        waiting = [self.send(server, "GET", f"{session.path}/stm") for _ in range(300)]
+        self.others_are_answered(server)
+        self.assertTrue(asked.is_under_way())
+        refused = [one for one in waiting if not one.is_under_way()]
+        self.assertEqual([one.answer()[0] for one in refused], [503] * 44)
+        self.assertEqual(client.ask("DELETE", session.path)[0], 200)
+        self.assertEqual({one.answer()[0] for one in waiting if one not in refused}, {200})
+
+    def test_a_session_lives_while_it_is_used(self):
+        """And its time begins anew after a long request."""
+        server = self.serve_one_loop()
+        client = server.client()
+        session = client.session("busy", ttl_seconds=1)
+        long = self.send(server, "POST", f"{session.path}/observe-sequence", self.body(10_000))
+        self.wait_until_under_way(server, 1)
+        after = self.send(server, "POST", f"{session.path}/observe", {"strings": ["after"]})
+        self.assertEqual((long.answer()[0], after.answer()[0]), (200, 200))
+        self.assertEqual(client.get(f"{session.path}/exists")[1]["exists"], True)
+        self.assertEqual(session.stm()[-1], ["after"])
+
+    def test_large_sessions(self):
+        """Their answers are made by other threads, and are the same."""
+        server = self.serve_one_loop()
+        session = server.client().session("large")
+        events = [[f"{i} {k} " + 1000 * "x" for k in range(20)] for i in range(100)]
+        session.observe_all([{"strings": event, "metadata": {"k": ["v" * 1000]}} for event in events])
+        events = [sorted(event) for event in events]
+        self.assertEqual(session.stm(), events)
+        self.assertEqual(session.predictions(), [])
+        self.assertEqual(session.ask("GET", "/cognition-data")["cognition_data"]["short_term_memory"], events)
+        self.assertEqual(session.ask("GET", "/percept-data")["percept_data"]["strings"], events[-1])
+        session.configure(max_predictions=5)
+        self.assertEqual(session.ask("GET", "/config")["config"]["max_predictions"], 5)
+        session.observe("small")
+        session.observe_all([["a"], ["b"]])
+        session.learn()
+        (found,) = session.recall(*events[:60])
+        self.assertEqual((found["present"], found["future"][-1]), (events[:60], ["b"]))
+        self.assertEqual(session.recall(*events[:60]), [found])
+
     def test_requests_of_a_session_keep_their_order(self):
         server = self.serve_one_loop()
         session = server.client().session("busy")

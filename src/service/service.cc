@@ -61,13 +61,21 @@ void Service::add_routes(net::HttpRouter& router) {
 }
 
 void Service::tend() {
-  if (is_tending_.exchange(true)) return;
-  const bool runs = pools_.upkeep.run([this] {
+  // One at a time; the next begins once this is gone, also where the work failed or never began.
+  struct Turn {
+    explicit Turn(std::atomic<bool>& flag) : is_tending(flag), is_mine(!flag.exchange(true)) {}
+    ~Turn() {
+      if (is_mine) is_tending = false;
+    }
+    std::atomic<bool>& is_tending;
+    const bool is_mine;
+  };
+  const auto turn = std::make_shared<Turn>(is_tending_);
+  if (!turn->is_mine) return;
+  pools_.upkeep.run([this, turn] {
     sweep();
     if (store_->is_broken() || nodes_->any_broken()) mend();
-    is_tending_ = false;
   });
-  if (!runs) is_tending_ = false;
 }
 
 void Service::sweep() {

@@ -1,7 +1,6 @@
 // The request that a connection reads or answers.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,10 +18,8 @@
 namespace hoist::net {
 
 struct HttpConnection::Incoming {
-  Incoming(std::unique_ptr<HttpParser> given, std::atomic<size_t>& memory)
-      : parser(std::move(given)), body_memory(memory) {}
+  explicit Incoming(std::unique_ptr<HttpParser> given) : parser(std::move(given)) {}
   ~Incoming() {
-    body_memory -= counted;
     if (upload) upload->abandon();
   }
 
@@ -34,10 +31,8 @@ struct HttpConnection::Incoming {
   bool upload_full = false;
   std::optional<std::stop_source> gone;  // where the handler asked for it
   bool asked = false;                    // the client, whether it is still there
-  std::atomic<size_t>& body_memory;
-  size_t counted = 0;  // of body_memory
-  uint64_t body = 0;   // bytes so far
-  uint64_t paid = 0;   // bytes when the deadline was set
+  uint64_t body = 0;                     // bytes so far
+  uint64_t paid = 0;                     // bytes when the deadline was set
   uint64_t begun_ns = 0;
   std::string method;  // for on_response
   std::string origin;

@@ -189,7 +189,7 @@ TEST(HttpLimits, BodiesTogetherAreBounded) {
   const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 80000\r\n\r\n";
   Client one(server.address());
   one.send(head + std::string(79'999, 'b'));
-  while (server.server().counters().body_memory < 79'999) ::usleep(1000);
+  while (server.server().body_memory() < 79'999) ::usleep(1000);
   Client two(server.address());
   two.send(head + std::string(80'000, 'b'));
   const Answer answer = two.receive();
@@ -197,7 +197,49 @@ TEST(HttpLimits, BodiesTogetherAreBounded) {
   EXPECT_EQ(answer.header("retry-after"), "1");
   one.send("b");
   EXPECT_EQ(one.receive().status, 200);
-  EXPECT_EQ(server.server().counters().body_memory, 0u);
+  while (server.server().body_memory() != 0) ::usleep(1000);
+}
+
+// A request that waits to be answered has its body still.
+TEST(HttpLimits, BodiesCountUntilTheirRequestIsGone) {
+  HttpRouter router;
+  std::mutex mutex;
+  std::vector<std::pair<HttpRequest, HttpReply>> kept;
+  router.add("POST", "/keep", [&](HttpRequest request, HttpReply reply) {
+    const std::lock_guard lock(mutex);
+    kept.emplace_back(std::move(request), std::move(reply));
+  });
+  HttpServerOptions little = options();
+  little.most_body_memory = 100'000;
+  RunningServer server(std::move(router), little);
+  const std::string request =
+      "POST /keep HTTP/1.1\r\nHost: x\r\nContent-Length: 80000\r\n\r\n" + std::string(80'000, 'b');
+  const auto wait = [&] {
+    while (true) {
+      ::usleep(1000);
+      const std::lock_guard lock(mutex);
+      if (!kept.empty()) return;
+    }
+  };
+  Client one(server.address()), two(server.address());
+  one.send(request);
+  wait();
+  EXPECT_EQ(server.server().body_memory(), 80'000u);
+  two.send(request);
+  EXPECT_EQ(two.receive().status, 503);
+  {
+    const std::lock_guard lock(mutex);
+    kept.front().second.send({.status = 200});
+    kept.clear();
+  }
+  EXPECT_EQ(one.receive().status, 200);
+  EXPECT_EQ(server.server().body_memory(), 0u);
+  Client three(server.address());
+  three.send(request);
+  wait();
+  const std::lock_guard lock(mutex);
+  kept.clear();  // 500
+  EXPECT_EQ(three.receive().status, 500);
 }
 
 TEST(HttpLimits, EachClientHasItsRate) {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/http/body_share.h"
+
 namespace hoist::net {
 
 struct HttpHeader {
@@ -23,8 +25,9 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
   std::vector<HttpHeader> headers;
   std::string body;
-  std::string peer;                     // the client's address; "unix" on a UNIX socket
-  std::vector<std::string> parameters;  // what the pattern's {…} matched, decoded, in order
+  std::string peer;                           // the client's address; "unix" on a UNIX socket
+  std::vector<std::string> parameters;        // what the pattern's {…} matched, decoded, in order
+  std::shared_ptr<HttpBodyShare> share = {};  // counts `body`; null where it is empty
 
   // The first of that name; null without one.
   const std::string* header(std::string_view lower_case_name) const;

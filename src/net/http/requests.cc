@@ -37,7 +37,7 @@ bool is_websocket(const HttpRequest& request) {
 
 size_t HttpConnection::take(std::string_view bytes) {
   if (!incoming_) {
-    incoming_ = std::make_unique<Incoming>(loop_.take_parser(), loop_.state().counters.body_memory);
+    incoming_ = std::make_unique<Incoming>(loop_.take_parser());
   }
   HttpParser& parser = *incoming_->parser;
   const size_t taken = parser.put(bytes);
@@ -137,9 +137,9 @@ void HttpConnection::take_body(std::string_view piece) {
     incoming.upload_full = !incoming.upload->offer(piece);
     return;
   }
-  incoming.counted += piece.size();
-  incoming.body_memory += piece.size();
-  if (incoming.body_memory > loop_.state().options.most_body_memory) return give_up(503);
+  std::shared_ptr<HttpBodyShare>& share = incoming.request.share;
+  if (!share) share = std::make_shared<HttpBodyShare>(loop_.state().body_memory);
+  if (share->add(piece.size()) > loop_.state().options.most_body_memory) return give_up(503);
   incoming.request.body += piece;
 }
 
@@ -154,7 +154,6 @@ void HttpConnection::end_body() {
 }
 
 void HttpConnection::dispatch() {
-  incoming_->body_memory -= std::exchange(incoming_->counted, 0);
   const HttpRoute& route = *incoming_->route;
   if (route.websocket && (!route.handler || is_websocket(incoming_->request))) {
     return begin_websocket();

@@ -43,6 +43,7 @@ class HttpServer {
   // As listening_address() writes them.
   const std::vector<std::string>& addresses() const { return addresses_; }
   const HttpCounters& counters() const { return state_.counters; }
+  size_t body_memory() const { return *state_.body_memory; }  // bytes of requests' bodies, now
 
  private:
   HttpServer(HttpServerOptions options, HttpRouter router);

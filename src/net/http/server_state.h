@@ -38,7 +38,7 @@ struct HttpServerOptions {
   std::string key_file = {};
 
   size_t most_head = 32 << 10;         // bytes of request line and headers; more is 431
-  size_t most_body_memory = 1U << 30;  // bytes of bodies that are being read, together; more is 503
+  size_t most_body_memory = 1U << 30;  // bytes of all requests' bodies, together; more is 503
   size_t most_connections = 20'000;
   size_t most_under_way = 10'000;  // requests that wait for their reply; more is 503
   double most_per_second = 0;      // requests of one client's address; more is 429. 0: any
@@ -61,11 +61,10 @@ struct HttpServerOptions {
   std::function<void(const HttpExchange& exchange, HttpResponse& response)> on_response = {};
 };
 
-// Since the start; `connections`, `under_way` and `body_memory` are now.
+// Since the start; `connections` and `under_way` are now.
 struct HttpCounters {
   std::atomic<size_t> connections = 0;
   std::atomic<size_t> under_way = 0;
-  std::atomic<size_t> body_memory = 0;
   std::atomic<uint64_t> accepted = 0;
   std::atomic<uint64_t> requests = 0;
   std::atomic<uint64_t> refused = 0;   // connections and requests over a limit
@@ -88,6 +87,7 @@ struct HttpServerState {
   const HttpServerOptions options;
   const HttpRouter router;
   HttpCounters counters;
+  const std::shared_ptr<std::atomic<size_t>> body_memory = std::make_shared<std::atomic<size_t>>(0);
   HttpRateLimit rate;
 
  private:

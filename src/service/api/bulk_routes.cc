@@ -14,7 +14,6 @@ namespace {
 constexpr size_t kMostStates = 100'000;
 constexpr size_t kTogether = 256;            // states that are searched for in one scan
 constexpr size_t kRecordsTogether = 50'000;  // most records of one scan, where that is fewer states
-constexpr size_t kMostAnswer = 256 << 20;    // bytes
 
 struct Bulk {
   std::string node;
@@ -104,7 +103,7 @@ net::HttpResponse predict_bulk(const Node& node, const Bulk& bulk,
         predict(node, std::span(bulk.states).subspan(begin, count), bulk.config, client_gone);
     if (!found) return error_response(found.error());
     for (const Predictions& one : *found) {
-      if (out.size() + one.predictions.size() > kMostAnswer) {
+      if (one.is_too_large || out.size() + one.predictions.size() > kMostAnswer) {
         return detail(413, fmt::format("The answer would have more than {} MiB: ask for fewer "
                                        "states at once, or for fewer max_predictions",
                                        kMostAnswer >> 20));

@@ -12,6 +12,7 @@
 #include "service/session/observe.h"
 #include "service/session/random_id.h"
 #include "service/session/session_memory.h"
+#include "service/session/session_size.h"
 
 namespace hoist::service {
 namespace {
@@ -212,13 +213,13 @@ void observe_large(const Api& api, const std::shared_ptr<Session>& session,
                    const SharedExchange& exchange, Observing<What> observe) {
   api.use_session(session, exchange, [api, session, exchange, observe](const Strand::Use& use) {
     const auto answer = [api, session, exchange, observe, use](const std::shared_ptr<Node>& node) {
-      Api::answer_in(api.pools.observations, exchange,
-                     [api, session, exchange, observe, use, node] {
-                       BodyFaults faults;
-                       auto what = read_whole<What>(exchange->request, faults);
-                       if (!what) return faults.response();
-                       return observe(api, *std::move(what), *session, *node);
-                     });
+      api.answer_in(api.pools.observations, exchange, session, use,
+                    [api, session, exchange, observe, node] {
+                      BodyFaults faults;
+                      auto what = read_whole<What>(exchange->request, faults);
+                      if (!what) return faults.response();
+                      return observe(api, *std::move(what), *session, *node);
+                    });
     };
     api.with_node(session->node, NodeOpenings::Wanted::get, exchange, answer);
   });
@@ -234,13 +235,13 @@ void observe_small(const Api& api, const std::shared_ptr<Session>& session,
   api.use_session(session, exchange, [=](const Strand::Use& use) {
     const auto answer = [=](const std::shared_ptr<Node>& node) {
       const auto now = [=] { return observe(api, std::move(*what), *session, *node); };
-      bool is_long = false;
+      bool is_long = is_large(*session);
       {
         const std::lock_guard lock(session->mutex);
-        is_long = takes_long(*what, *session, *node);
+        is_long = is_long || takes_long(*what, *session, *node);
       }
       if (!is_long) return exchange->reply.send(now());
-      Api::answer_in(api.pools.observations, exchange, [now, use] { return now(); });
+      api.answer_in(api.pools.observations, exchange, session, use, now);
     };
     bool learns = false;
     {
@@ -281,8 +282,8 @@ void learn_when_open(const Api& api, const SharedExchange& exchange) {
     api.with_node(session->node, learns ? learn : get, exchange,
                   [=](const std::shared_ptr<Node>& node) {
                     if (!is_long) return exchange->reply.send(learn_now(api, *session, *node));
-                    Api::answer_in(api.pools.observations, exchange,
-                                   [=, use = use] { return learn_now(api, *session, *node); });
+                    api.answer_in(api.pools.observations, exchange, session, use,
+                                  [=] { return learn_now(api, *session, *node); });
                   });
   });
 }
@@ -307,8 +308,8 @@ void clear_when_open(const Api& api, const SharedExchange& exchange) {
   const auto clear = [=](const Strand::Use& use) {
     api.with_node(session->node, NodeOpenings::Wanted::get, exchange,
                   [=](const std::shared_ptr<Node>& node) {
-                    Api::answer_in(api.pools.maintenance, exchange,
-                                   [=, use = use] { return clear_all(api, *session, *node); });
+                    api.answer_in(api.pools.maintenance, exchange, session, use,
+                                  [=] { return clear_all(api, *session, *node); });
                   });
   };
   api.use_session(session, exchange, clear, kNotFound);

@@ -11,6 +11,7 @@
 #include "service/api/answer_text.h"
 #include "service/api/routes.h"
 #include "service/node/predict.h"
+#include "service/session/session_size.h"
 
 namespace hoist::service {
 namespace {
@@ -24,7 +25,8 @@ struct Asked {
 
 // Comparing texts, long states and many predictions can take seconds, which other requests of the
 // loop must not wait for.
-bool takes_long(const Asked& asked) {
+bool takes_long(const Asked& asked, const Node& node) {
+  if (node.has_large_answers()) return true;
   constexpr size_t kLong = 256;  // symbols
   constexpr size_t kMany = 1000;
   size_t symbols = 0;
@@ -33,10 +35,17 @@ bool takes_long(const Asked& asked) {
          asked.config.fuzzy_token_threshold() > 0 || !asked.config.use_token_matching();
 }
 
+net::HttpResponse too_large() {
+  return detail(413, fmt::format("The answer would have more than {} MiB: ask for fewer "
+                                 "max_predictions",
+                                 kMostAnswer >> 20));
+}
+
 net::HttpResponse predictions(const Node& node, const Asked& asked,
                               const std::stop_token& client_gone) {
   const auto found = predict(node, asked.state, asked.config, client_gone);
   if (!found) return error_response(found.error());
+  if (found->is_too_large) return too_large();
   return {.body = fmt::format("{{\"predictions\": {}, \"future_potentials\": {}, "
                               "\"session_id\": {}, \"processor_id\": null, \"count\": {}, "
                               "\"time\": null, \"unique_id\": null}}",
@@ -71,6 +80,7 @@ net::HttpResponse cognition_data(const Node& node, const AskedCognition& asked,
                                  const std::stop_token& client_gone) {
   const auto found = predict(node, asked.state, asked.config, client_gone);
   if (!found) return error_response(found.error());
+  if (found->is_too_large) return too_large();
   Json emotives = Json::object();
   for (const auto& [name, value] : asked.emotives) emotives[name] = value;
   AnswerText answer;
@@ -89,31 +99,59 @@ net::HttpResponse cognition_data(const Node& node, const AskedCognition& asked,
   return std::move(answer).response();
 }
 
+// Long answers tell of long patterns: later ones are made where nobody waits for them.
+void note_size(const Node& node, const net::HttpResponse& response) {
+  constexpr size_t kLarge = 512 << 10;
+  if (response.body.size() > kLarge) node.note_large_answers();
+}
+
+template <typename What>
+using Answering = net::HttpResponse (*)(const Node&, const What&, const std::stop_token&);
+
+template <typename What>
+void search(const Api& api, const SharedExchange& exchange, const std::shared_ptr<Node>& node,
+            const std::shared_ptr<const What>& asked, Answering<What> answer) {
+  if (takes_long(*asked, *node)) {
+    return Api::answer_in(api.pools.predictions, exchange,
+                          [answer, node, asked, gone = exchange->reply.client_gone()] {
+                            return answer(*node, *asked, gone);
+                          });
+  }
+  net::HttpResponse response = answer(*node, *asked, {});
+  note_size(*node, response);
+  exchange->reply.send(std::move(response));
+}
+
 // Copies what is asked, so that the session is free while patterns are searched.
 template <typename What>
-void add_predicting(net::HttpRouter& router, const Api& api, Work work, const char* path,
-                    What (*ask)(Session&),
-                    net::HttpResponse (*answer)(const Node&, const What&, const std::stop_token&)) {
-  const auto search = [api, answer](const SharedExchange& exchange,
-                                    const std::shared_ptr<Node>& node,
-                                    const std::shared_ptr<const What>& asked) {
-    if (!takes_long(*asked)) return exchange->reply.send(answer(*node, *asked, {}));
-    Api::answer_in(api.pools.predictions, exchange,
-                   [answer, node, asked, gone = exchange->reply.client_gone()] {
-                     return answer(*node, *asked, gone);
-                   });
+void predict_when_open(const Api& api, const SharedExchange& exchange, What (*ask)(Session&),
+                       Answering<What> answer) {
+  const auto session = api.find_session(exchange);
+  if (session == nullptr) return;
+  const auto go_on = [=](const std::shared_ptr<const What>& asked) {
+    api.with_node(
+        session->node, NodeOpenings::Wanted::get, exchange,
+        [=](const std::shared_ptr<Node>& node) { search(api, exchange, node, asked, answer); });
   };
-  api.handle(router, work, "GET", path, [api, ask, search](const SharedExchange& exchange) {
-    const auto session = api.find_session(exchange);
-    if (session == nullptr) return;
-    api.use_session(session, exchange, [api, ask, search, session, exchange](Strand::Use use) {
+  api.use_session(session, exchange, [=](Strand::Use use) {
+    if (!is_large(*session)) {
       const auto asked = std::make_shared<const What>(ask(*session));
       use.reset();
-      api.with_node(session->node, NodeOpenings::Wanted::get, exchange,
-                    [search, exchange, asked](const std::shared_ptr<Node>& node) {
-                      search(exchange, node, asked);
-                    });
+      return go_on(asked);
+    }
+    const bool runs = api.pools.observations.run([=] {
+      const auto asked = std::make_shared<const What>(ask(*session));
+      exchange->reply.run([=] { go_on(asked); });
     });
+    if (!runs) exchange->reply.send(busy());
+  });
+}
+
+template <typename What>
+void add_predicting(net::HttpRouter& router, const Api& api, Work work, const char* path,
+                    What (*ask)(Session&), Answering<What> answer) {
+  api.handle(router, work, "GET", path, [=](const SharedExchange& exchange) {
+    predict_when_open(api, exchange, ask, answer);
   });
 }
 

@@ -4,8 +4,13 @@
 
 #include <utility>
 
+#include "service/session/session_size.h"
+
 namespace hoist::service {
 namespace {
+
+// Requests behind a session's long one: they hold their bodies, and count as under way.
+constexpr size_t kMostWaiting = 256;
 
 net::HttpResponse no_session(const net::HttpRequest& request, const char* missing) {
   return detail(404, fmt::format("Session {} {}", request.parameters.at(0), missing));
@@ -59,8 +64,12 @@ void Api::add_for_session(net::HttpRouter& router, Work work, const char* method
            if (session == nullptr) return;
            api.use_session(
                session, exchange,
-               [exchange, session, answer](const Strand::Use&) {
-                 exchange->reply.send(answer(exchange->request, session));
+               [api, exchange, session, answer](const Strand::Use& use) {
+                 const auto now = [exchange, session, answer] {
+                   return answer(exchange->request, session);
+                 };
+                 if (!is_large(*session)) return exchange->reply.send(now());
+                 api.answer_in(api.pools.observations, exchange, session, use, now);
                },
                missing);
          });
@@ -83,9 +92,13 @@ void Api::use_session(const std::shared_ptr<Session>& session, const SharedExcha
   };
   const std::shared_ptr<Strand> strand(session, &session->strand);
   if (Strand::Use use = Strand::try_use(strand)) return begin(std::move(use));
-  Strand::use(strand, [exchange, begin](Strand::Use use) {
-    exchange->reply.run([begin, use = std::move(use)] { begin(use); });
-  });
+  const bool waits = Strand::use(
+      strand,
+      [exchange, begin](Strand::Use use) {
+        exchange->reply.run([begin, use = std::move(use)] { begin(use); });
+      },
+      kMostWaiting);
+  if (!waits) exchange->reply.send(busy());
 }
 
 void Api::with_node(const std::string& id, NodeOpenings::Wanted wanted,
@@ -98,6 +111,17 @@ void Api::with_node(const std::string& id, NodeOpenings::Wanted wanted,
         exchange->reply.run([then, node = *opened] { then(node); });
       });
   if (!waits) exchange->reply.send(busy());
+}
+
+void Api::answer_in(Background& pool, const SharedExchange& exchange,
+                    const std::shared_ptr<Session>& session, Strand::Use use,
+                    std::function<net::HttpResponse()> answer) const {
+  answer_in(pool, exchange,
+            [&sessions = sessions, session, use = std::move(use), answer = std::move(answer)] {
+              net::HttpResponse response = answer();
+              sessions.touch(*session);
+              return response;
+            });
 }
 
 void Api::answer_in(Background& pool, const SharedExchange& exchange,

@@ -76,6 +76,10 @@ struct Api {
   // Answers in a pool, by 503 where too much waits already.
   static void answer_in(Background& pool, const SharedExchange& exchange,
                         std::function<net::HttpResponse()> answer);
+  // The same where a session is used until then, whose time begins anew when it is done.
+  void answer_in(Background& pool, const SharedExchange& exchange,
+                 const std::shared_ptr<Session>& session, Strand::Use use,
+                 std::function<net::HttpResponse()> answer) const;
 };
 
 void add_session_routes(net::HttpRouter& router, const Api& api);

@@ -178,10 +178,13 @@ net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Sessio
       return faults.response();
     }
   }
-  session.expires_ms = now_ms() + ttl * 1000;
   {
     const std::lock_guard lock(session.mutex);
-    if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+    const int64_t before = session.expires_ms.exchange(now_ms() + ttl * 1000);
+    if (Status kept = api.keeper.keep(session); !kept) {
+      session.expires_ms = before;
+      return error_response(kept.error());
+    }
   }
   return json_response({{"status", "extended"}, {"session_id", session.id}, {"ttl_seconds", ttl}});
 }

@@ -94,6 +94,10 @@ class Node {
 
   // From now on records tell of whole patterns (match/record/record.h). Patterns of the node.
   Result<uint64_t> finalize_training();
+  // Patterns are so long that writing an answer takes longer than others should wait.
+  void note_large_answers() const { has_large_answers_ = true; }
+  bool has_large_answers() const { return has_large_answers_; }
+
   // Takes all away that was learned. `number` is the one that it has from then on.
   Status clear(uint64_t number);
   // Takes the node itself away: the service no longer knows its name. Once.
@@ -186,6 +190,7 @@ class Node {
   std::mutex making_;     // of the index
   std::atomic<uint64_t> uses_ = 0;
   mutable std::atomic<int> long_uses_ = 0;
+  mutable std::atomic<bool> has_large_answers_ = false;
   const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
   std::atomic<int64_t> last_used_ms_ = 0;
 };

@@ -11,9 +11,16 @@ bool NodeOpenings::open(const std::string& id, Wanted wanted, Then then) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_first] = waiting_.try_emplace(id);
   at->second.push_back({wanted, std::move(then)});
-  if (!is_first || threads_.run([this, id] { work(id); })) return true;
-  waiting_.erase(at);
-  return false;
+  if (!is_first) return true;
+  bool runs = false;
+  try {
+    runs = threads_.run([this, id] { work(id); });
+  } catch (...) {  // no memory: who comes next must not wait for this one
+    waiting_.erase(at);
+    throw;
+  }
+  if (!runs) waiting_.erase(at);
+  return runs;
 }
 
 void NodeOpenings::work(const std::string& id) {

@@ -81,6 +81,10 @@ Predictions write(const match::Prediction& prediction, const match::PatternText&
   answer.count = prediction.records.size();
   answer.predictions = "[";
   for (const match::Record& record : prediction.records) {
+    if (answer.predictions.size() > kMostAnswer) {
+      answer.is_too_large = true;
+      return answer;
+    }
     if (answer.predictions.size() > 1) answer.predictions += ", ";
     match::append_record_json(answer.predictions, record, state, index);
   }

@@ -13,10 +13,14 @@
 
 namespace hoist::service {
 
+// More bytes of an answer are 413.
+constexpr size_t kMostAnswer = 256 << 20;
+
 struct Predictions {
   std::string predictions = "[]";        // an array of objects
   std::string future_potentials = "[]";  // likewise
   size_t count = 0;
+  bool is_too_large = false;  // texts of more than kMostAnswer, cut off
 };
 
 // `state` has no empty events. `cancelled` soon after the client is gone, or the service ends.

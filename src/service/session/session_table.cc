@@ -16,6 +16,15 @@ int64_t now_ms() {
       .count();
 }
 
+namespace {
+
+// One that a request uses is there, though its time is over.
+bool is_alive(const Session& session, int64_t now) {
+  return session.expires_ms >= now || !session.strand.is_idle();
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Session>> SessionTable::create(std::string node, SessionConfig config,
                                                       nlohmann::ordered_json metadata,
                                                       int64_t ttl_seconds) {
@@ -57,20 +66,22 @@ std::shared_ptr<Session> SessionTable::find(std::string_view id) {
   const auto found = shard.sessions.find(id);
   if (found == shard.sessions.end()) return nullptr;
   std::shared_ptr<Session> session = found->second;
-  const int64_t now = now_ms();
-  if (session->expires_ms < now) return nullptr;
-  if (options_.extend_on_access) {
-    session->expires_ms = std::max(session->expires_ms.load(), now + session->ttl_seconds * 1000);
-  }
+  if (!is_alive(*session, now_ms())) return nullptr;
+  touch(*session);
   return session;
+}
+
+void SessionTable::touch(Session& session) const {
+  if (!options_.extend_on_access) return;
+  session.expires_ms = std::max(session.expires_ms.load(), now_ms() + session.ttl_seconds * 1000);
 }
 
 std::shared_ptr<Session> SessionTable::peek(std::string_view id) {
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.sessions.find(id);
-  const bool is_alive = found != shard.sessions.end() && found->second->expires_ms >= now_ms();
-  return is_alive ? found->second : nullptr;
+  const bool is_there = found != shard.sessions.end() && is_alive(*found->second, now_ms());
+  return is_there ? found->second : nullptr;
 }
 
 SessionTable::Presence SessionTable::look(std::string_view id) {
@@ -78,14 +89,14 @@ SessionTable::Presence SessionTable::look(std::string_view id) {
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.sessions.find(id);
   if (found == shard.sessions.end()) return Presence::none;
-  return found->second->expires_ms < now_ms() ? Presence::expired : Presence::alive;
+  return is_alive(*found->second, now_ms()) ? Presence::alive : Presence::expired;
 }
 
 std::shared_ptr<Session> SessionTable::remove(std::string_view id) {
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.sessions.find(id);
-  if (found == shard.sessions.end() || found->second->expires_ms < now_ms()) return nullptr;
+  if (found == shard.sessions.end() || !is_alive(*found->second, now_ms())) return nullptr;
   std::shared_ptr<Session> session = found->second;
   take_away(shard, id);
   deleted_.fetch_add(1, std::memory_order_relaxed);
@@ -97,7 +108,7 @@ void SessionTable::visit(const std::function<void(Session&)>& visit) {
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
     for (const auto& [id, session] : shard.sessions) {
-      if (session->expires_ms >= now) visit(*session);
+      if (is_alive(*session, now)) visit(*session);
     }
   }
 }
@@ -109,7 +120,7 @@ void SessionTable::sweep(const std::function<void(Session&)>& ended) {
     {
       const std::lock_guard lock(shard.mutex);
       for (const auto& [id, session] : shard.sessions) {
-        if (session->expires_ms < now && session->strand.is_idle()) gone.push_back(session);
+        if (!is_alive(*session, now)) gone.push_back(session);
       }
       for (const auto& session : gone) take_away(shard, session->id);
     }

@@ -33,8 +33,11 @@ class SessionTable {
   // One that is made elsewhere, with its own id and times.
   void restore(std::shared_ptr<Session> session);
 
-  // Null where there is none. Its time begins anew.
+  // Null where there is none. Its time begins anew. One that is used is there, though its time is
+  // over.
   std::shared_ptr<Session> find(std::string_view id);
+  // The time of one that was used for long begins anew.
+  void touch(Session& session) const;
   enum class Presence { none, alive, expired };
   // Leaves its time as it is.
   Presence look(std::string_view id);

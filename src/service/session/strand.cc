@@ -16,16 +16,18 @@ Strand::Use Strand::try_use(const std::shared_ptr<Strand>& strand) {
   return begin(strand);
 }
 
-void Strand::use(const std::shared_ptr<Strand>& strand, Next next) {
+bool Strand::use(const std::shared_ptr<Strand>& strand, Next next, size_t most) {
   {
     const std::lock_guard lock(strand->mutex_);
     if (strand->is_used_ || !strand->waiting_.empty()) {
+      if (strand->waiting_.size() >= most) return false;
       strand->waiting_.push_back(std::move(next));
-      return;
+      return true;
     }
     strand->is_used_ = true;
   }
   next(begin(strand));
+  return true;
 }
 
 bool Strand::is_idle() const {

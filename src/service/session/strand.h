@@ -6,6 +6,8 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -21,8 +23,9 @@ class Strand {
   // Null where somebody uses it, or waits for it.
   static Use try_use(const std::shared_ptr<Strand>& strand);
   // Calls `next` at once where nobody uses it. Else once all who came before are done, on the
-  // thread of the last of them: it must not take long.
-  static void use(const std::shared_ptr<Strand>& strand, Next next);
+  // thread of the last of them: it must not take long. False where `most` wait already, and `next`
+  // is not called.
+  static bool use(const std::shared_ptr<Strand>& strand, Next next, size_t most = SIZE_MAX);
   bool is_idle() const;
 
  private:

@@ -45,6 +45,20 @@ TEST(Strand, NobodyWaitsForNothing) {
   EXPECT_EQ(called, 2);
 }
 
+TEST(Strand, OnlySoManyWait) {
+  const auto strand = std::make_shared<Strand>();
+  int called = 0;
+  const auto count = [&](const Strand::Use&) { ++called; };
+  EXPECT_TRUE(Strand::use(strand, count, 0));
+  Strand::Use first = Strand::try_use(strand);
+  EXPECT_FALSE(Strand::use(strand, count, 0));
+  EXPECT_TRUE(Strand::use(strand, count, 2));
+  EXPECT_TRUE(Strand::use(strand, count, 2));
+  EXPECT_FALSE(Strand::use(strand, count, 2));
+  first.reset();
+  EXPECT_EQ(called, 3);
+}
+
 // Uses that end at once take no stack, however many wait.
 TEST(Strand, ManyThatWaitDoNotNest) {
   const auto strand = std::make_shared<Strand>();
