@@ -118,7 +118,10 @@ ServiceFacts Service::facts() const {
   facts.sessions_created = sessions_.created();
   facts.sessions_deleted = sessions_.deleted();
   facts.sessions_expired = sessions_.expired();
-  if (connections_) facts.connections = connections_();
+  {
+    const std::lock_guard lock(connections_mutex_);
+    if (connections_) facts.connections = connections_();
+  }
   for (const std::shared_ptr<Node>& node : nodes_->all()) {
     NodeFacts& told = facts.nodes.emplace_back();
     told.node = node->id();

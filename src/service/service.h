@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -41,8 +42,11 @@ class Service {
   ~Service();
 
   void add_routes(net::HttpRouter& router);
-  // Open connections, for the metrics.
-  void count_connections(std::function<uint64_t()> count) { connections_ = std::move(count); }
+  // Open connections, for the metrics, until it is set to none.
+  void count_connections(std::function<uint64_t()> count) {
+    const std::lock_guard lock(connections_mutex_);
+    connections_ = std::move(count);
+  }
   // What takes long gives up: the service is about to end. Once.
   void stop() { stop_.request_stop(); }
   // Now and then: in the background, sessions whose time ran out go, and what could not be written
@@ -72,6 +76,7 @@ class Service {
   std::unique_ptr<Nodes> nodes_;
   SessionKeeper keeper_;
   Events events_;
+  mutable std::mutex connections_mutex_;  // a thread of the monitor asks
   std::function<uint64_t()> connections_;
   std::unique_ptr<Monitor> monitor_;
   Snapshots snapshots_;

@@ -1,6 +1,7 @@
 #include "service/session/session_keeper.h"
 
 #include <deque>
+#include <vector>
 
 #include "base/log.h"
 #include "service/node/node_keys.h"
@@ -123,10 +124,11 @@ Status SessionKeeper::restore(SessionTable& table) {
 Status SessionKeeper::restore_entries(SessionTable& table) {
   ManyChanges ended(*store_);
   SessionEntries entries;
+  std::vector<std::shared_ptr<Session>> restored;
   const auto end_session = [&] {
     if (entries.entries.empty()) return;
     if (auto session = alive(entries.read(), entries.id)) {
-      table.restore(std::move(session));
+      restored.push_back(std::move(session));
     } else {
       ended.add([&](SideStore::Batch& batch) { entries.remove(batch); });
     }
@@ -143,11 +145,13 @@ Status SessionKeeper::restore_entries(SessionTable& table) {
   });
   if (!read) return read;
   end_session();
+  for (auto& session : restored) table.restore(std::move(session));
   return ended.write();
 }
 
 Status SessionKeeper::restore_records(SessionTable& table) {
   ManyChanges changes(*store_);
+  std::vector<std::shared_ptr<Session>> restored;
   Status read =
       store_->scan(keys::kSessionRecord, [&](std::string_view id, std::string_view bytes) {
         const auto session = alive(decode_session_record(bytes), id);
@@ -157,9 +161,10 @@ Status SessionKeeper::restore_records(SessionTable& table) {
           session->kept_expires_ms = session->expires_ms.load();
           session->kept = put_changes(*session, batch);
         });
-        if (session != nullptr) table.restore(session);
+        if (session != nullptr) restored.push_back(session);
       });
   if (!read) return read;
+  for (auto& session : restored) table.restore(std::move(session));
   return changes.write();
 }
 
