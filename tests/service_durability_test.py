@@ -331,6 +331,50 @@ class FullDisk(ServiceCase):
         while learn("big", -1) != 200:
             time.sleep(0.05)
 
+    def test_a_first_learning_that_is_refused_leaves_its_node_usable(self):
+        """Making a node's index ends at another of its steps for each amount of room."""
+        mounted = self.small_disk("64m")
+        for durability in ("batch", "sync"):
+            with self.subTest(durability=durability):
+                self.refuse_first_learnings(mounted, durability)
+
+    def refuse_first_learnings(self, mounted, durability):
+        server = self.serve("--durability", durability, folder=mounted / durability)
+        client, filler = server.client(), mounted / "filler"
+        self.addCleanup(client.close)
+        refused = {}
+        for free in range(0, 1 << 20, 4096):
+            session = client.session(f"with {free}")
+            session.observe("a", "b")
+            self.fill(filler, free)
+            status, answer = client.post(f"{session.path}/learn")
+            filler.unlink()
+            if status == 200:
+                break
+            self.assertIn(status, (500, 503, 507), answer)
+            refused[free] = answer["detail"]
+            # The service's own store takes writes first.
+            while client.post("/sessions", {"node_id": f"after {free}"})[0] != 200:
+                time.sleep(0.05)
+            name = session.learn()
+            found = client.get(f"/pattern/{name}?node_id=with%20{free}")[1]
+            self.assertEqual(found["pattern"]["status"], "okay")
+        self.assertGreater(len(refused), 4, refused)
+        # Before it is in its place, and after.
+        for place in ("/unfinished/", "/nodes/"):
+            self.assertTrue(any(place in text for text in refused.values()), refused)
+        self.assertEqual(os.listdir(mounted / durability / "unfinished"), [])
+        self.assertEqual(server.end(), 0)
+
+    def fill(self, filler, free):
+        """All but `free` bytes of its disk."""
+        with open(filler, "wb", buffering=0) as file:
+            for size in (1 << 16, 4096):
+                with contextlib.suppress(OSError):
+                    while True:
+                        file.write(bytes(size))
+            file.truncate(max(0, file.tell() - free))
+
     def small_disk(self, size):
         mounted = self.folder / "small"
         mounted.mkdir()

@@ -76,26 +76,31 @@ Node::OpenIndex Node::open_index(uint64_t number) const {
 }
 
 // Elsewhere first: a folder in its place has an index that was made to its end, whenever the
-// process ended.
+// process ended. One that is in its place already could not be opened when it was made, for a full
+// disk, say: it is the one to open.
 Node::OpenIndex Node::make_index(uint64_t number) const {
-  const std::string parent = options_.folder + kUnfinished;
-  const std::string unfinished = fmt::format("{}/{}", parent, number);
+  const std::string place = folder(number);
+  const bool syncs = options_.durability == match::Durability::sync;
   std::error_code error;
-  std::filesystem::remove_all(unfinished, error);
-  std::filesystem::create_directories(parent, error);
-  if (auto made = open_index_at(unfinished, true); !made) {
+  if (!std::filesystem::exists(place, error)) {
+    const std::string parent = options_.folder + kUnfinished;
+    const std::string unfinished = fmt::format("{}/{}", parent, number);
+    const auto make = [&]() -> Status {
+      std::filesystem::create_directories(parent, error);
+      if (auto made = open_index_at(unfinished, true); !made) return made.error();
+      if (Status synced = syncs ? sync_folder(unfinished) : Status(); !synced) return synced;
+      std::filesystem::rename(unfinished, place, error);
+      if (!error) return {};
+      return fail(ErrorCode::io, fmt::format("cannot make {}: {}", place, error.message()));
+    };
     std::filesystem::remove_all(unfinished, error);
-    return made.error();
-  }
-  std::filesystem::rename(unfinished, folder(number), error);
-  if (error) {
-    return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder(number), error.message()));
-  }
-  if (options_.durability == match::Durability::sync) {
-    // That the index is there, and that its files are.
-    for (const std::string& made : {folder(number), options_.folder + "/nodes"}) {
-      if (Status synced = sync_folder(made); !synced) return synced.error();
+    if (Status made = make(); !made) {
+      std::filesystem::remove_all(unfinished, error);
+      return made.error();
     }
+  }
+  if (Status synced = syncs ? sync_folder(options_.folder + "/nodes") : Status(); !synced) {
+    return synced.error();
   }
   return open_index(number);
 }
