@@ -189,8 +189,7 @@ Status Node::prepare_to_learn() {
   return made ? Status() : made.error();
 }
 
-Result<std::string> Node::learn_in(Contents& contents, match::Index& index,
-                                   const PatternRecord& record) {
+Result<std::string> Node::learn_in(match::Index& index, const PatternRecord& record) {
   match::LearnOptions options;
   options.name = record.name;
   options.frequency = record.frequency;
@@ -227,7 +226,7 @@ Result<std::string> Node::learn(const std::vector<Event>& events,
   const std::shared_ptr<Contents> contents = this->contents();
   const auto index = index_to_learn_in(*contents);
   if (!index) return index.error();
-  auto name = learn_in(*contents, **index, record);
+  auto name = learn_in(**index, record);
   if (!name) return name.error();
   if (Status noted = note_affinities(*contents, events, emotives); !noted) return noted.error();
   return name;
@@ -240,7 +239,7 @@ Status Node::learn(const PatternRecord& record) {
   const std::shared_ptr<Contents> contents = this->contents();
   const auto index = index_to_learn_in(*contents);
   if (!index) return index.error();
-  if (auto name = learn_in(*contents, **index, record); !name) return name.error();
+  if (auto name = learn_in(**index, record); !name) return name.error();
   return note_affinities(*contents, record.events, record.emotives);
 }
 
@@ -315,6 +314,7 @@ Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
 Result<uint64_t> Node::finalize_training() {
   const std::shared_ptr<match::Index> index = this->index();
   if (index == nullptr) return uint64_t{0};
+  if (Status goes = goes_on(); !goes) return goes.error();
   if (Status synced = index->sync(); !synced) return synced.error();
   const std::shared_lock with_others(replacing_);
   const std::shared_ptr<Contents> contents = this->contents();

@@ -65,6 +65,10 @@ class LinesDigest {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
+Error none(const std::string& node, const std::string& name) {
+  return fail(ErrorCode::not_found, fmt::format("node {} has no snapshot {}", node, name));
+}
+
 }  // namespace
 
 std::string Snapshots::node_folder(const std::string& node) const {
@@ -79,7 +83,7 @@ Result<std::string> Snapshots::path(const std::string& node, const std::string& 
   const std::string file = fmt::format("{}/{}{}", node_folder(node), name, kEnding);
   std::error_code ignored;
   if (is_name(name) && std::filesystem::is_regular_file(file, ignored)) return file;
-  return fail(ErrorCode::not_found, fmt::format("node {} has no snapshot {}", node, name));
+  return none(node, name);
 }
 
 Result<Snapshot> Snapshots::make(const Node& node) const {
@@ -145,6 +149,7 @@ Status Snapshots::remove(const std::string& node, const std::string& name) const
   const auto file = path(node, name);
   if (!file) return file.error();
   if (::unlink(file->c_str()) == 0) return {};
+  if (errno == ENOENT) return none(node, name);
   return fail(ErrorCode::io, fmt::format("cannot remove {}", *file), errno);
 }
 
@@ -166,13 +171,13 @@ Result<uint64_t> Snapshots::restore(Nodes& nodes, const std::string& node,
                                     const std::string& name) const {
   const auto file = path(node, name);
   if (!file) return file.error();
-  const auto into = nodes.get(node);
-  if (!into) return into.error();
   std::ifstream lines(*file);
+  if (!lines && errno == ENOENT) return none(node, name);
+  if (!lines) return fail(ErrorCode::io, fmt::format("cannot read {}", *file), errno);
   LinesDigest digest;
   bool has_digest = true;
   bool is_first = true;
-  return nodes.restore(**into, [&]() -> Result<std::optional<std::string>> {
+  return nodes.restore(node, [&]() -> Result<std::optional<std::string>> {
     const auto damaged = [&](std::string_view what) {
       return fail(ErrorCode::corrupt, fmt::format("snapshot {} is {}", name, what));
     };
