@@ -161,6 +161,39 @@ class Killed(ServiceCase):
             client.session("shop").teach(["it"], ["goes", "on"])
 
 
+class KilledSnapshots(ServiceCase):
+    def files(self, *places):
+        return [path for place in places for path in (self.folder / "store" / place).rglob("*") if path.is_file()]
+
+    def test_nothing_stays_of_one_that_was_cut_short(self):
+        """The server is killed as soon as there is a file of it that is no snapshot yet."""
+        server = self.serve()
+        client = server.client()
+        lines = "\n".join(json.dumps({"events": [[f"{i}", f"{k}" + 100 * "x"] for k in range(3)]}) for i in range(50000))
+        self.assertEqual(client.ask("POST", "/nodes/shop/patterns", lines.encode())[0], 200)
+        status, kept = client.post("/nodes/shop/snapshots")
+        self.assertEqual(status, 200)
+        whole = self.files("snapshots")
+
+        def make():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                server.client().post("/nodes/shop/snapshots")
+
+        maker = threading.Thread(target=make)
+        maker.start()
+        while self.files("snapshots", "unfinished") == whole:
+            pass
+        server.end(signal.SIGKILL)
+        maker.join()
+        self.assertNotEqual(self.files("snapshots", "unfinished"), whole)
+        client = self.serve().client()
+        self.assertEqual(self.files("snapshots", "unfinished"), whole)
+        status, listed = client.get("/nodes/shop/snapshots")
+        self.assertEqual((status, [one["snapshot"] for one in listed["snapshots"]]), (200, [kept["snapshot"]]))
+        path = f"/nodes/shop/snapshots/{kept['snapshot']}/restore"
+        self.assertEqual(client.post(path)[1]["patterns"], 50000)
+
+
 class KilledSessions(ServiceCase):
     """Durable sessions that are asked for changes until the server is killed: a new one has each as it was after the
     last answer, or after the request that was not answered any more."""

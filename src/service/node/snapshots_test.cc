@@ -1,18 +1,46 @@
-// Snapshots that are given up or deleted meanwhile.
+// Snapshots that are cut short, given up or deleted meanwhile, and what is on the disk of them.
 #include "service/node/snapshots.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "service/service_testing.h"
+
+namespace {
+
+// Folders that were synced, each with how many entries it had.
+std::mutex syncs_mutex;
+std::vector<std::pair<std::string, size_t>> syncs;
+
+void note_sync(int fd) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+  if (error || !std::filesystem::is_directory(path, error)) return;
+  const std::filesystem::directory_iterator entries(path, error);
+  const std::lock_guard lock(syncs_mutex);
+  syncs.emplace_back(path, std::distance(begin(entries), end(entries)));
+}
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int fsync(int fd) {
+  note_sync(fd);
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace hoist::service {
 namespace {
@@ -155,6 +183,29 @@ TEST_F(SnapshotsTest, ANodeThatIsDeletedStaysSoWhereItsSnapshotIsMissing) {
     EXPECT_TRUE(answer.status == 200 || answer.status == 404) << answer.status << answer.body;
     EXPECT_TRUE(answer.status == 200 || nodes().empty());
     remove_node();
+  }
+}
+
+TEST_F(SnapshotsTest, AreWhereTheyWereAfterAPowerCut) {
+  learn_all({{"x"}, {"y"}});
+  const auto node = service_->nodes().get("node").value();
+  for (const auto durability : {match::Durability::batch, match::Durability::sync}) {
+    std::filesystem::remove_all(folder_ + "/snapshots");
+    {
+      const std::lock_guard lock(syncs_mutex);
+      syncs.clear();
+    }
+    ASSERT_TRUE(Snapshots(folder_, durability).make(*node));
+    const std::string file = files_in("snapshots").at(0);
+    const auto folder = std::filesystem::path(file).parent_path();
+    const std::vector<std::pair<std::string, size_t>> wanted = {{folder, 1},
+                                                                {folder.parent_path(), 1}};
+    const std::lock_guard lock(syncs_mutex);
+    for (const auto& one : wanted) {
+      EXPECT_EQ(std::count(syncs.begin(), syncs.end(), one),
+                durability == match::Durability::sync ? 1 : 0)
+          << one.first;
+    }
   }
 }
 
