@@ -161,6 +161,39 @@ class Killed(ServiceCase):
             client.session("shop").teach(["it"], ["goes", "on"])
 
 
+class KilledSnapshots(ServiceCase):
+    def files(self, *places):
+        return [path for place in places for path in (self.folder / "store" / place).rglob("*") if path.is_file()]
+
+    def test_nothing_stays_of_one_that_was_cut_short(self):
+        """The server is killed as soon as there is a file of it that is no snapshot yet."""
+        server = self.serve()
+        client = server.client()
+        lines = "\n".join(json.dumps({"events": [[f"{i}", f"{k}" + 100 * "x"] for k in range(3)]}) for i in range(50000))
+        self.assertEqual(client.ask("POST", "/nodes/shop/patterns", lines.encode())[0], 200)
+        status, kept = client.post("/nodes/shop/snapshots")
+        self.assertEqual(status, 200)
+        whole = self.files("snapshots")
+
+        def make():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                server.client().post("/nodes/shop/snapshots")
+
+        maker = threading.Thread(target=make)
+        maker.start()
+        while self.files("snapshots", "unfinished") == whole:
+            pass
+        server.end(signal.SIGKILL)
+        maker.join()
+        self.assertNotEqual(self.files("snapshots", "unfinished"), whole)
+        client = self.serve().client()
+        self.assertEqual(self.files("snapshots", "unfinished"), whole)
+        status, listed = client.get("/nodes/shop/snapshots")
+        self.assertEqual((status, [one["snapshot"] for one in listed["snapshots"]]), (200, [kept["snapshot"]]))
+        path = f"/nodes/shop/snapshots/{kept['snapshot']}/restore"
+        self.assertEqual(client.post(path)[1]["patterns"], 50000)
+
+
 class KilledSessions(ServiceCase):
     """Durable sessions that are asked for changes until the server is killed: a new one has each as it was after the
     last answer, or after the request that was not answered any more."""
@@ -330,6 +363,50 @@ class FullDisk(ServiceCase):
         slow.close()
         while learn("big", -1) != 200:
             time.sleep(0.05)
+
+    def test_a_first_learning_that_is_refused_leaves_its_node_usable(self):
+        """Making a node's index ends at another of its steps for each amount of room."""
+        mounted = self.small_disk("64m")
+        for durability in ("batch", "sync"):
+            with self.subTest(durability=durability):
+                self.refuse_first_learnings(mounted, durability)
+
+    def refuse_first_learnings(self, mounted, durability):
+        server = self.serve("--durability", durability, folder=mounted / durability)
+        client, filler = server.client(), mounted / "filler"
+        self.addCleanup(client.close)
+        refused = {}
+        for free in range(0, 1 << 20, 4096):
+            session = client.session(f"with {free}")
+            session.observe("a", "b")
+            self.fill(filler, free)
+            status, answer = client.post(f"{session.path}/learn")
+            filler.unlink()
+            if status == 200:
+                break
+            self.assertIn(status, (500, 503, 507), answer)
+            refused[free] = answer["detail"]
+            # The service's own store takes writes first.
+            while client.post("/sessions", {"node_id": f"after {free}"})[0] != 200:
+                time.sleep(0.05)
+            name = session.learn()
+            found = client.get(f"/pattern/{name}?node_id=with%20{free}")[1]
+            self.assertEqual(found["pattern"]["status"], "okay")
+        self.assertGreater(len(refused), 4, refused)
+        # Before it is in its place, and after.
+        for place in ("/unfinished/", "/nodes/"):
+            self.assertTrue(any(place in text for text in refused.values()), refused)
+        self.assertEqual(os.listdir(mounted / durability / "unfinished"), [])
+        self.assertEqual(server.end(), 0)
+
+    def fill(self, filler, free):
+        """All but `free` bytes of its disk."""
+        with open(filler, "wb", buffering=0) as file:
+            for size in (1 << 16, 4096):
+                with contextlib.suppress(OSError):
+                    while True:
+                        file.write(bytes(size))
+            file.truncate(max(0, file.tell() - free))
 
     def small_disk(self, size):
         mounted = self.folder / "small"

@@ -64,7 +64,7 @@ class Service {
         store_(std::move(store)),
         sessions_(options.sessions),
         keeper_(options.durable_sessions ? store_.get() : nullptr),
-        snapshots_(options.node.folder),
+        snapshots_(options.node.folder, options.node.durability),
         pools_(options.most_requests) {}
   ServiceFacts facts() const;
   void mend();

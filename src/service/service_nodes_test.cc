@@ -188,7 +188,7 @@ TEST_F(NodesTest, SnapshotsOfTheFirstFormatComeBack) {
   const auto read = [&]() -> Result<std::optional<std::string>> {
     return at < std::size(lines) ? std::optional(lines[at++]) : std::nullopt;
   };
-  EXPECT_EQ(service_->nodes().restore(*node, read).value(), 1U);
+  EXPECT_EQ(service_->nodes().restore("node", read).value(), 1U);
   EXPECT_TRUE(node->is_finalized());
   EXPECT_EQ(node->affinities()->of("a", "joy"), 2.0);
   EXPECT_EQ(node->observe_vectors({{std::vector<double>{1, 2}}}).value().symbols.size(), 1U);

@@ -76,26 +76,31 @@ Node::OpenIndex Node::open_index(uint64_t number) const {
 }
 
 // Elsewhere first: a folder in its place has an index that was made to its end, whenever the
-// process ended.
+// process ended. One that is in its place already could not be opened when it was made, for a full
+// disk, say: it is the one to open.
 Node::OpenIndex Node::make_index(uint64_t number) const {
-  const std::string parent = options_.folder + kUnfinished;
-  const std::string unfinished = fmt::format("{}/{}", parent, number);
+  const std::string place = folder(number);
+  const bool syncs = options_.durability == match::Durability::sync;
   std::error_code error;
-  std::filesystem::remove_all(unfinished, error);
-  std::filesystem::create_directories(parent, error);
-  if (auto made = open_index_at(unfinished, true); !made) {
+  if (!std::filesystem::exists(place, error)) {
+    const std::string parent = options_.folder + kUnfinished;
+    const std::string unfinished = fmt::format("{}/{}", parent, number);
+    const auto make = [&]() -> Status {
+      std::filesystem::create_directories(parent, error);
+      if (auto made = open_index_at(unfinished, true); !made) return made.error();
+      if (Status synced = syncs ? sync_folder(unfinished) : Status(); !synced) return synced;
+      std::filesystem::rename(unfinished, place, error);
+      if (!error) return {};
+      return fail(ErrorCode::io, fmt::format("cannot make {}: {}", place, error.message()));
+    };
     std::filesystem::remove_all(unfinished, error);
-    return made.error();
-  }
-  std::filesystem::rename(unfinished, folder(number), error);
-  if (error) {
-    return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder(number), error.message()));
-  }
-  if (options_.durability == match::Durability::sync) {
-    // That the index is there, and that its files are.
-    for (const std::string& made : {folder(number), options_.folder + "/nodes"}) {
-      if (Status synced = sync_folder(made); !synced) return synced.error();
+    if (Status made = make(); !made) {
+      std::filesystem::remove_all(unfinished, error);
+      return made.error();
     }
+  }
+  if (Status synced = syncs ? sync_folder(options_.folder + "/nodes") : Status(); !synced) {
+    return synced.error();
   }
   return open_index(number);
 }
@@ -184,8 +189,7 @@ Status Node::prepare_to_learn() {
   return made ? Status() : made.error();
 }
 
-Result<std::string> Node::learn_in(Contents& contents, match::Index& index,
-                                   const PatternRecord& record) {
+Result<std::string> Node::learn_in(match::Index& index, const PatternRecord& record) {
   match::LearnOptions options;
   options.name = record.name;
   options.frequency = record.frequency;
@@ -222,7 +226,7 @@ Result<std::string> Node::learn(const std::vector<Event>& events,
   const std::shared_ptr<Contents> contents = this->contents();
   const auto index = index_to_learn_in(*contents);
   if (!index) return index.error();
-  auto name = learn_in(*contents, **index, record);
+  auto name = learn_in(**index, record);
   if (!name) return name.error();
   if (Status noted = note_affinities(*contents, events, emotives); !noted) return noted.error();
   return name;
@@ -235,7 +239,7 @@ Status Node::learn(const PatternRecord& record) {
   const std::shared_ptr<Contents> contents = this->contents();
   const auto index = index_to_learn_in(*contents);
   if (!index) return index.error();
-  if (auto name = learn_in(*contents, **index, record); !name) return name.error();
+  if (auto name = learn_in(**index, record); !name) return name.error();
   return note_affinities(*contents, record.events, record.emotives);
 }
 
@@ -310,6 +314,7 @@ Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
 Result<uint64_t> Node::finalize_training() {
   const std::shared_ptr<match::Index> index = this->index();
   if (index == nullptr) return uint64_t{0};
+  if (Status goes = goes_on(); !goes) return goes.error();
   if (Status synced = index->sync(); !synced) return synced.error();
   const std::shared_lock with_others(replacing_);
   const std::shared_ptr<Contents> contents = this->contents();

@@ -59,6 +59,8 @@ struct PatternRecord {
 };
 
 class Node {
+  struct Contents;
+
  public:
   // Reads back what `store` has of it. `number` names its folder and its keys in the store.
   static Result<std::unique_ptr<Node>> open(std::string id, uint64_t number,
@@ -107,17 +109,27 @@ class Node {
                        SideStore& store);
 
   // Calls `add` for each pattern and its metadata, JSON text or nothing, until it says false. An
-  // error (metadata cannot be read, or the node is broken): not all patterns were told. A long use.
+  // error (metadata cannot be read, the node is broken, the service ends): not all patterns were
+  // told. A long use.
   using Visit =
       std::function<bool(const match::VisitedPattern& pattern, const std::string& metadata)>;
   Status visit(const Visit& add) const;
   // Writes everything that clear() would take away as lines: a head, then a pattern each.
   // `cancelled` where `write` says false.
   Status save(const std::function<bool(std::string_view line)>& write) const;
-  // Puts what save() wrote in the place of what is there, all at once, when the last line was read.
-  // `read` gives a line, or nothing at the end. Where that fails nothing has changed.
-  Result<uint64_t> restore(uint64_t number,
-                           const std::function<Result<std::optional<std::string>>()>& read);
+  // Gives a line, or nothing at the end.
+  using ReadLine = std::function<Result<std::optional<std::string>>()>;
+  // What load() has read. Nothing stays of one that is dropped.
+  class Loaded {
+    friend class Node;
+    std::shared_ptr<Contents> contents;
+    SideStore::Batch batch;
+    uint64_t patterns = 0;
+  };
+  // Reads what save() wrote, for a node of this name that has `number` from then on.
+  Result<Loaded> load(uint64_t number, const ReadLine& read) const;
+  // Puts it in the place of what is there, all at once. Patterns of it.
+  Result<uint64_t> restore(Loaded loaded);
 
   // Held by what waits for clients or files while it reads the node: for as long as that lasts the
   // node is not opened anew, and it ends once the node is broken.
@@ -164,13 +176,14 @@ class Node {
   Status read_back(Contents& contents) const;
   Status note_affinities(Contents& contents, const std::vector<Event>& events,
                          const match::EmotiveList& emotives);
-  Result<std::string> learn_in(Contents& contents, match::Index& index,
-                               const PatternRecord& record);
+  static Result<std::string> learn_in(match::Index& index, const PatternRecord& record);
   std::shared_ptr<match::Index> index_of(const std::shared_ptr<Contents>& contents) const;
+  Status goes_on() const;  // unless the service ends
   Status visit(const std::shared_ptr<Contents>& contents, const Visit& add) const;
   // Lines of a snapshot: the first, and those that are no patterns.
-  Status read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
-  Status read_more(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
+  static Status read_head(Loaded& into, std::string_view line);
+  static Status read_more(Loaded& into, std::string_view line);
+  Status read_pattern(Loaded& into, std::string_view line) const;
   // Gives what was there before.
   Result<std::shared_ptr<Contents>> replace(std::shared_ptr<Contents> fresh,
                                             SideStore::Batch& batch);

@@ -53,12 +53,18 @@ std::string text_of(const Json& json) {
 
 Status Node::visit(const Visit& add) const { return visit(contents(), add); }
 
+Status Node::goes_on() const {
+  if (!stop().stop_requested()) return {};
+  return fail(ErrorCode::unavailable, "the service ends");
+}
+
 Status Node::visit(const std::shared_ptr<Contents>& contents, const Visit& add) const {
   const std::shared_ptr<match::Index> index = index_of(contents);
   if (index == nullptr) return {};
   const LongUse use(*this);
   Status failed;
   index->visit([&](const match::VisitedPattern& pattern) {
+    if (failed = goes_on(); !failed) return false;
     const auto metadata = index->metadata(pattern.name);
     if (!index->takes_writes()) {
       failed = fail(ErrorCode::unavailable, "the node's store takes no more: it is opened again");
@@ -75,26 +81,26 @@ Status Node::visit(const std::shared_ptr<Contents>& contents, const Visit& add) 
 Status Node::save(const std::function<bool(std::string_view line)>& write) const {
   const std::shared_ptr<Contents> contents = this->contents();
   const LongUse use(*this);
-  bool goes_on = write(
-      text_of({{kVersion, kFormat}, {"node_id", id_}, {"finalized", contents->finalized.load()}}));
+  Status saved;
+  const auto put = [&](std::string_view line) {
+    if (saved) saved = goes_on();
+    if (saved && !write(line)) saved = fail(ErrorCode::cancelled, "the copy is not wanted");
+    return static_cast<bool>(saved);
+  };
+  put(text_of({{kVersion, kFormat}, {"node_id", id_}, {"finalized", contents->finalized.load()}}));
   for (const auto& [symbol, sums] : contents->affinities.all()) {
-    if (goes_on) goes_on = write(text_of({{"affinity", {{symbol, sums}}}}));
+    if (saved) put(text_of({{"affinity", {{symbol, sums}}}}));
   }
   contents->vectors.visit([&](std::span<const double> vector) {
     const std::vector<double> numbers(vector.begin(), vector.end());
-    if (goes_on) goes_on = write(text_of({{"vector", numbers}}));
+    if (saved) put(text_of({{"vector", numbers}}));
   });
-  Status visited;
-  if (goes_on) {
-    visited =
-        visit(contents, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
-          goes_on = write(pattern_line(pattern, metadata));
-          return goes_on;
-        });
-  }
-  if (!visited) return visited;
-  if (!goes_on) return fail(ErrorCode::cancelled, "the copy was not taken to its end");
-  return {};
+  if (!saved) return saved;
+  Status visited =
+      visit(contents, [&](const match::VisitedPattern& pattern, const std::string& metadata) {
+        return put(pattern_line(pattern, metadata));
+      });
+  return visited ? saved : visited;
 }
 
 namespace {
@@ -124,21 +130,22 @@ bool put_vector(const Json& numbers, const std::string& node, Vectors& into,
 
 }  // namespace
 
-Status Node::read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const {
+Status Node::read_head(Loaded& into, std::string_view line) {
   const auto head = parse_line(line);
   if (!head) return head.error();
   const Json version = head->value(kVersion, Json());
   if (version != kFormat && version != 1) {
     return damaged("its first line does not say {\"hoist_node\": 2}");
   }
+  Contents& contents = *into.contents;
   const std::string node = node_key_part(contents.number);
   try {
     contents.finalized = head->at("finalized").get<bool>();
-    if (contents.finalized) batch.put(keys::kFinalized + node, "");
+    if (contents.finalized) into.batch.put(keys::kFinalized + node, "");
     if (version == kFormat) return {};
-    put_affinities(head->at("affinities"), node, contents.affinities, batch);
+    put_affinities(head->at("affinities"), node, contents.affinities, into.batch);
     for (const Json& numbers : head->at("vectors")) {
-      if (!put_vector(numbers, node, contents.vectors, batch)) {
+      if (!put_vector(numbers, node, contents.vectors, into.batch)) {
         return damaged("a vector has no numbers");
       }
     }
@@ -148,14 +155,15 @@ Status Node::read_head(Contents& contents, std::string_view line, SideStore::Bat
   return {};
 }
 
-Status Node::read_more(Contents& contents, std::string_view line, SideStore::Batch& batch) const {
+Status Node::read_more(Loaded& into, std::string_view line) {
   const auto more = parse_line(line);
   if (!more) return more.error();
+  Contents& contents = *into.contents;
   const std::string node = node_key_part(contents.number);
   try {
     if (line.starts_with(kAffinityLine)) {
-      put_affinities(more->at("affinity"), node, contents.affinities, batch);
-    } else if (!put_vector(more->at("vector"), node, contents.vectors, batch)) {
+      put_affinities(more->at("affinity"), node, contents.affinities, into.batch);
+    } else if (!put_vector(more->at("vector"), node, contents.vectors, into.batch)) {
       return damaged("a vector has no numbers");
     }
   } catch (const nlohmann::json::exception& error) {
@@ -164,50 +172,54 @@ Status Node::read_more(Contents& contents, std::string_view line, SideStore::Bat
   return {};
 }
 
-Result<uint64_t> Node::restore(uint64_t number,
-                               const std::function<Result<std::optional<std::string>>()>& read) {
-  auto fresh = std::make_shared<Contents>();
-  fresh->number = number;
-  SideStore::Batch batch;
-  const auto head = read();
-  if (!head) return head.error();
-  if (!*head) return damaged("it is empty");
-  if (Status known = read_head(*fresh, **head, batch); !known) return known.error();
-
-  const auto fill = [&]() -> Result<uint64_t> {
-    uint64_t patterns = 0;
-    for (uint64_t line_number = 2;; ++line_number) {
-      const auto line = read();
-      if (!line) return line.error();
-      if (!*line) break;
-      if ((*line)->starts_with(kAffinityLine) || (*line)->starts_with(kVectorLine)) {
-        if (Status known = read_more(*fresh, **line, batch); !known) return known.error();
-        continue;
-      }
-      const auto record = parse_pattern_line(**line, SIZE_MAX);
-      if (!record) return damaged(fmt::format("line {}: {}", line_number, record.error().message));
-      if (fresh->index == nullptr) {
-        auto made = make_index(number);
-        if (!made) return made.error();
-        fresh->index = *std::move(made);
-        if (Status begun = fresh->index->begin_bulk(); !begun) return begun.error();
-      }
-      if (const auto name = learn_in(*fresh, *fresh->index, *record); !name) return name.error();
-      ++patterns;
-    }
-    if (fresh->index == nullptr) return patterns;
-    if (Status ended = fresh->index->end_bulk(); !ended) return ended.error();
-    return patterns;
-  };
-  const auto patterns = fill();
-  Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
-  if (patterns) {
-    const std::lock_guard alone(replacing_);
-    before = replace(fresh, batch);
+Status Node::read_pattern(Loaded& into, std::string_view line) const {
+  const auto record = parse_pattern_line(line, SIZE_MAX);
+  if (!record) return damaged(record.error().message);
+  Contents& contents = *into.contents;
+  if (contents.index == nullptr) {
+    auto made = make_index(contents.number);
+    if (!made) return made.error();
+    contents.index = *std::move(made);
+    if (Status begun = contents.index->begin_bulk(); !begun) return begun;
   }
-  if (patterns && before) return *patterns;
-  fresh->doomed = folder(number);
-  return patterns ? before.error() : patterns.error();
+  if (const auto name = learn_in(*contents.index, *record); !name) return name.error();
+  ++into.patterns;
+  return {};
+}
+
+Result<Node::Loaded> Node::load(uint64_t number, const ReadLine& read) const {
+  Loaded into;
+  into.contents = std::make_shared<Contents>();
+  into.contents->number = number;
+  into.contents->doomed = folder(number);
+  for (uint64_t line_number = 1;; ++line_number) {
+    if (Status goes = goes_on(); !goes) return goes.error();
+    const auto line = read();
+    if (!line) return line.error();
+    if (!*line && line_number == 1) return damaged("it is empty");
+    if (!*line) break;
+    const bool is_more = (*line)->starts_with(kAffinityLine) || (*line)->starts_with(kVectorLine);
+    Status known = line_number == 1 ? read_head(into, **line)
+                   : is_more        ? read_more(into, **line)
+                                    : read_pattern(into, **line);
+    if (known) continue;
+    if (known.error().code != ErrorCode::invalid_argument) return known.error();
+    known.error().message = fmt::format("line {}: {}", line_number, known.error().message);
+    return known.error();
+  }
+  if (into.contents->index == nullptr) return into;
+  if (Status ended = into.contents->index->end_bulk(); !ended) return ended.error();
+  return into;
+}
+
+Result<uint64_t> Node::restore(Loaded loaded) {
+  // Its files go when others learn again.
+  Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  const std::lock_guard alone(replacing_);
+  before = replace(loaded.contents, loaded.batch);
+  if (!before) return before.error();
+  loaded.contents->doomed.clear();
+  return loaded.patterns;
 }
 
 }  // namespace hoist::service

@@ -25,7 +25,8 @@ std::optional<uint64_t> parse_node_number(std::string_view bytes);
 
 // FOLDER/nodes/NAME-NUMBER: of the name only what is harmless in a path, for people.
 std::string node_folder(std::string_view folder, std::string_view node, uint64_t number);
-// Under the service's folder: indexes that are being made. Nothing in them was acknowledged.
+// Under the service's folder: indexes and snapshots that are being made, and what is being deleted.
+// Nothing in it was acknowledged; a start empties it.
 inline constexpr const char* kUnfinished = "/unfinished";
 // The number of such a folder's name.
 std::optional<uint64_t> number_of_folder(std::string_view name);

@@ -273,9 +273,14 @@ void Nodes::reopen(const std::string& id) {
 
 Status Nodes::clear(Node& node) { return node.clear(next_number_++); }
 
-Result<uint64_t> Nodes::restore(Node& node,
-                                const std::function<Result<std::optional<std::string>>()>& read) {
-  return node.restore(next_number_++, read);
+Result<uint64_t> Nodes::restore(const std::string& id, const Node::ReadLine& read) {
+  const auto before = look(id);
+  if (!before) return before.error();
+  auto loaded = (*before)->load(next_number_++, read);
+  if (!loaded) return loaded.error();
+  const auto node = get(id);
+  if (!node) return node.error();
+  return (*node)->restore(*std::move(loaded));
 }
 
 }  // namespace hoist::service

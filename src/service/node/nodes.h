@@ -37,9 +37,9 @@ class Nodes {
   // Takes it away with all that was learned in it; `not_found` where there is none. Who learns in
   // it at this moment is told so; who asks for it later gets a new one.
   Status remove(const std::string& id);
-  // Node::restore()
-  Result<uint64_t> restore(Node& node,
-                           const std::function<Result<std::optional<std::string>>()>& read);
+  // Puts what Node::save() wrote in the place of what the node has, which is made where it is
+  // missing. Patterns of it. Where that fails nothing has changed.
+  Result<uint64_t> restore(const std::string& id, const Node::ReadLine& read);
 
  private:
   Nodes(const NodeOptions& options, SideStore& store) : options_(options), store_(store) {}

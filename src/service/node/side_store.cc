@@ -33,6 +33,7 @@ struct SideStore::Batch::State {
 };
 
 SideStore::Batch::Batch() : state_(std::make_unique<State>()) {}
+SideStore::Batch::Batch(Batch&& other) noexcept = default;
 SideStore::Batch::~Batch() = default;
 void SideStore::Batch::put(std::string_view key, std::string_view value) {
   (void)state_->batch.Put(slice(key), slice(value));

@@ -22,6 +22,7 @@ class SideStore {
   class Batch {
    public:
     Batch();
+    Batch(Batch&& other) noexcept;
     ~Batch();
     void put(std::string_view key, std::string_view value);
     void remove(std::string_view key);

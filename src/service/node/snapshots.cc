@@ -65,6 +65,41 @@ class LinesDigest {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
+Error none(const std::string& node, const std::string& name) {
+  return fail(ErrorCode::not_found, fmt::format("node {} has no snapshot {}", node, name));
+}
+
+// Its lines, all on the disk; their bytes.
+Result<uint64_t> write(const Node& node, const std::string& path) {
+  constexpr size_t kPiece = 256 << 10;
+  const auto fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!fd) return fd.error();
+  uint64_t bytes = 0;
+  std::string piece;
+  LinesDigest digest;
+  const auto put = [&](std::string_view line) {
+    piece.append(line).push_back('\n');
+    bytes += line.size() + 1;
+  };
+  Status written;
+  Status saved = node.save([&](std::string_view line) {
+    put(line);
+    digest.add(line);
+    if (piece.size() < kPiece) return true;
+    written = write_full(fd->get(), piece.data(), piece.size(), path);
+    piece.clear();
+    return static_cast<bool>(written);
+  });
+  if (!written) return written.error();
+  if (!saved) return saved.error();
+  put(digest.last_line());
+  written = write_full(fd->get(), piece.data(), piece.size(), path);
+  if (!written) return written.error();
+  if (::fsync(fd->get()) != 0)
+    return fail(ErrorCode::io, fmt::format("cannot write {}", path), errno);
+  return bytes;
+}
+
 }  // namespace
 
 std::string Snapshots::node_folder(const std::string& node) const {
@@ -79,53 +114,45 @@ Result<std::string> Snapshots::path(const std::string& node, const std::string& 
   const std::string file = fmt::format("{}/{}{}", node_folder(node), name, kEnding);
   std::error_code ignored;
   if (is_name(name) && std::filesystem::is_regular_file(file, ignored)) return file;
-  return fail(ErrorCode::not_found, fmt::format("node {} has no snapshot {}", node, name));
+  return none(node, name);
 }
 
+// One that is cut short lies where a start takes everything away.
 Result<Snapshot> Snapshots::make(const Node& node) const {
-  const std::string folder = node_folder(node.id());
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder, error.message()));
-  Snapshot snapshot{new_name(), 0};
-  const std::string file = fmt::format("{}/{}{}", folder, snapshot.name, kEnding);
-  const std::string unfinished = file + ".unfinished";
-  const auto write_all = [&]() -> Status {
-    const auto fd = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!fd) return fd.error();
-    std::string piece;
-    LinesDigest digest;
-    const auto put = [&](std::string_view line) {
-      piece.append(line).push_back('\n');
-      snapshot.bytes += line.size() + 1;
-    };
-    Status written;
-    Status saved = node.save([&](std::string_view line) {
-      put(line);
-      digest.add(line);
-      if (piece.size() < (256 << 10)) return true;
-      written = write_full(fd->get(), piece.data(), piece.size(), unfinished);
-      piece.clear();
-      return static_cast<bool>(written);
-    });
-    if (!written) return written;
-    if (!saved) return saved;
-    put(digest.last_line());
-    if (written = write_full(fd->get(), piece.data(), piece.size(), unfinished); !written) {
-      return written;
-    }
-    if (::fsync(fd->get()) != 0 || std::rename(unfinished.c_str(), file.c_str()) != 0) {
-      return fail(ErrorCode::io, fmt::format("cannot finish {}", file), errno);
-    }
-    return {};
-  };
-  if (Status written = write_all(); !written) {
-    ::unlink(unfinished.c_str());
-    if (written.error().system_errno != ENOENT) return written.error();
-    return fail(ErrorCode::unavailable,
-                fmt::format("the snapshots of node {} were deleted meanwhile", node.id()));
+  const std::string unfinished = fmt::format("{}{}/{}", folder_, kUnfinished, random_id());
+  for (const std::string& folder : {node_folder(node.id()), folder_ + kUnfinished}) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (!error) continue;
+    return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder, error.message()));
   }
-  return snapshot;
+  const std::string name = new_name();
+  const auto bytes = write(node, unfinished);
+  if (Status done = bytes ? put_in_place(unfinished, node.id(), name) : bytes.error(); !done) {
+    ::unlink(unfinished.c_str());
+    return done.error();
+  }
+  return Snapshot{name, *bytes};
+}
+
+Status Snapshots::put_in_place(const std::string& unfinished, const std::string& node,
+                               const std::string& name) const {
+  const std::string folder = node_folder(node);
+  const std::string file = fmt::format("{}/{}{}", folder, name, kEnding);
+  if (std::rename(unfinished.c_str(), file.c_str()) != 0) {
+    if (errno != ENOENT) return fail(ErrorCode::io, fmt::format("cannot make {}", file), errno);
+    return fail(ErrorCode::unavailable,
+                fmt::format("the snapshots of node {} were deleted meanwhile", node));
+  }
+  if (durability_ != match::Durability::sync) return {};
+  // From the file up: any of these folders may be new.
+  for (const std::string& above : {folder, folder_ + "/snapshots", folder_}) {
+    if (Status synced = sync_folder(above); !synced) {
+      ::unlink(file.c_str());
+      return synced;
+    }
+  }
+  return {};
 }
 
 std::vector<Snapshot> Snapshots::list(const std::string& node) const {
@@ -145,6 +172,7 @@ Status Snapshots::remove(const std::string& node, const std::string& name) const
   const auto file = path(node, name);
   if (!file) return file.error();
   if (::unlink(file->c_str()) == 0) return {};
+  if (errno == ENOENT) return none(node, name);
   return fail(ErrorCode::io, fmt::format("cannot remove {}", *file), errno);
 }
 
@@ -166,13 +194,13 @@ Result<uint64_t> Snapshots::restore(Nodes& nodes, const std::string& node,
                                     const std::string& name) const {
   const auto file = path(node, name);
   if (!file) return file.error();
-  const auto into = nodes.get(node);
-  if (!into) return into.error();
   std::ifstream lines(*file);
+  if (!lines && errno == ENOENT) return none(node, name);
+  if (!lines) return fail(ErrorCode::io, fmt::format("cannot read {}", *file), errno);
   LinesDigest digest;
   bool has_digest = true;
   bool is_first = true;
-  return nodes.restore(**into, [&]() -> Result<std::optional<std::string>> {
+  return nodes.restore(node, [&]() -> Result<std::optional<std::string>> {
     const auto damaged = [&](std::string_view what) {
       return fail(ErrorCode::corrupt, fmt::format("snapshot {} is {}", name, what));
     };
