@@ -20,7 +20,8 @@ class Long:
 
     def __init__(self, server, method, path, body=None):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-        self.connection.request(method, path, body=None if body is None else json.dumps(body).encode())
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        self.connection.request(method, path, body=data)
 
     def is_under_way(self):
         return not select.select([self.connection.sock], [], [], 0)[0]
@@ -223,6 +224,65 @@ class Observations(WaitingCase):
         self.assertEqual(server.end(), 0)
         client = self.serve_one_loop().client()
         self.assertEqual(client.get(f"{kept.path}/stm")[1]["stm"], [["before"]])
+
+
+class Learning(WaitingCase):
+    """Learning that takes long, and short learning in the same node meanwhile."""
+
+    def learns(self, client, node, events, **options):
+        session = client.session(node)
+        session.observe_all(events, **options)
+        return session
+
+    def test_emotives(self):
+        server = self.serve_one_loop()
+        client = server.client()
+        names = [f"s{i}" for i in range(900)]
+        many = {"strings": names, "emotives": {f"e{i}": 1 for i in range(900)}}
+        long = [self.learns(client, "busy", [many]) for _ in range(6)]
+        short = self.learns(client, "busy", [["a"], {"strings": ["b"], "emotives": {"e": 1}}])
+        asked = [self.send(server, "POST", f"{one.path}/learn", {}) for one in [*long, short]]
+        self.others_are_answered(server)
+        self.assertTrue(any(one.is_under_way() for one in asked))
+        self.assertEqual({one.answer()[0] for one in asked}, {200})
+        felt = client.get("/symbols/s7/affinity?node_id=busy")[1]["affinity"]
+        self.assertEqual((len(felt), felt["e899"]), (900, 6))
+
+    def test_too_many_emotives(self):
+        """A small body, and gigabytes of affinities."""
+        server = self.serve_one_loop()
+        client = server.client()
+        before = server.resident()
+        many = {"strings": [f"s{i}" for i in range(4000)], "emotives": {f"e{i}": 1 for i in range(4000)}}
+        session = self.learns(client, "busy", [many])
+        status, answer = client.post(f"{session.path}/learn")
+        self.assertEqual((status, len(session.stm()[0])), (400, 4000), answer)
+        self.assertIn("16000000 affinities", answer["detail"])
+        full = client.session("busy", config={"max_pattern_length": 1})
+        self.assertEqual(client.post(f"{full.path}/observe", many)[0], 400)
+        self.assertEqual(full.stm(), [])
+        lines = json.dumps({"events": [many["strings"]], "emotives": many["emotives"]}).encode()
+        self.assertEqual(client.ask("POST", "/nodes/busy/patterns", lines)[0], 400)
+        self.assertLess(server.resident() - before, 256 << 20)
+        self.others_are_answered(server)
+
+    def test_large_metadata_and_clearing(self):
+        server = self.serve_one_loop()
+        client = server.client()
+        line = json.dumps({"events": [["p"], ["q"]], "metadata": {"m": [f"{i:07}" for i in range(380_000)]}})
+        imports = "\n".join([line] * 4).encode()
+        self.assertEqual(client.ask("POST", "/nodes/busy/patterns", imports)[0], 200)
+        one_more = json.dumps({"events": [["p"], ["q"]], "metadata": {"n": [f"{i:07}" for i in range(380_000)]}})
+        status, answer = client.ask("POST", "/nodes/busy/patterns", one_more.encode())
+        self.assertEqual(status, 400)
+        self.assertIn("4 MiB", answer["detail"]["message"])
+        short = [self.learns(client, "busy", [["a"], ["b"]]),
+                 self.learns(client, "busy", [["p"], {"strings": ["q"], "metadata": {"m": 1}}])]
+        asked = [self.send(server, "POST", "/nodes/busy/patterns", imports) for _ in range(4)]
+        asked.append(self.send(server, "POST", f"{client.session('busy').path}/clear-all", {}))
+        asked += [self.send(server, "POST", f"{one.path}/learn", {}) for one in short]
+        self.others_are_answered(server)
+        self.assertEqual({one.answer()[0] for one in asked}, {200})
 
 
 class Openings(WaitingCase):

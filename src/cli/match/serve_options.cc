@@ -70,7 +70,7 @@ void add_limits(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command
       .add_option("--max-memory", options.service.node.max_memory,
-                  "Memory of a node's index; more patterns get 507")
+                  "Memory of a node: its index, affinities and vectors; more gets 507")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
   command

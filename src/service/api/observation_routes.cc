@@ -272,15 +272,18 @@ void learn_when_open(const Api& api, const SharedExchange& exchange) {
   if (session == nullptr) return;
   api.use_session(session, exchange, [=](const Strand::Use& use) {
     bool learns = false;
-    bool is_long = false;
     {
       const std::lock_guard lock(session->mutex);
       learns = may_learn(*session);
-      is_long = learning_takes_long(*session);
     }
     using enum NodeOpenings::Wanted;
     api.with_node(session->node, learns ? learn : get, exchange,
                   [=](const std::shared_ptr<Node>& node) {
+                    bool is_long = false;
+                    {
+                      const std::lock_guard lock(session->mutex);
+                      is_long = learning_takes_long(*session, *node);
+                    }
                     if (!is_long) return exchange->reply.send(learn_now(api, *session, *node));
                     api.answer_in(api.pools.observations, exchange, session, use,
                                   [=] { return learn_now(api, *session, *node); });

@@ -16,7 +16,7 @@ constexpr size_t kLongBody = 256 << 10;
 bool takes_long(const Observation& observation, const Session& session, const Node& node);
 bool takes_long(const ObservationSequence& sequence, const Session& session, const Node& node);
 // The same for learning what short-term memory holds.
-bool learning_takes_long(const Session& session);
+bool learning_takes_long(const Session& session, const Node& node);
 
 // Whether something may be learned.
 bool may_learn(const Observation& observation, const Session& session);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/file.h"
@@ -15,25 +14,6 @@
 #include "service/session/session_table.h"
 
 namespace hoist::service {
-namespace {
-
-using Json = nlohmann::json;
-
-// What is there and what is new, as JSON.
-std::string merge(std::string_view before, PatternMetadata metadata) {
-  if (const Json old = Json::parse(before, nullptr, false); old.is_object()) {
-    for (const auto& [key, values] : old.items()) {
-      for (const Json& value : values) {
-        if (value.is_string()) metadata[key].insert(value.get<std::string>());
-      }
-    }
-  }
-  Json merged = Json::object();
-  for (const auto& [key, values] : metadata) merged[key] = values;
-  return merged.dump();
-}
-
-}  // namespace
 
 std::string Node::folder(uint64_t number) const {
   return node_folder(options_.folder, id_, number);
@@ -189,77 +169,6 @@ Status Node::prepare_to_learn() {
   return made ? Status() : made.error();
 }
 
-Result<std::string> Node::learn_in(match::Index& index, const PatternRecord& record) {
-  match::LearnOptions options;
-  options.name = record.name;
-  options.frequency = record.frequency;
-  options.more_emotives = record.emotives;
-  match::PatternText pattern = match::pattern_of(record.events);
-  std::string merged;
-  if (!record.metadata.empty()) {
-    const auto before =
-        index.metadata(record.name.empty() ? match::pattern_name(pattern) : record.name);
-    merged = merge(before ? *before : std::string(), record.metadata);
-    options.metadata = merged;
-  }
-  auto learned = index.learn(pattern, options);
-  if (!learned) return learned.error();
-  return std::move(learned->name);
-}
-
-Result<std::string> Node::learn(const std::vector<Event>& events,
-                                const match::EmotiveList& emotives,
-                                const PatternMetadata& metadata) {
-  size_t symbols = 0;
-  for (const Event& event : events) symbols += event.size();
-  if (symbols < match::kMinPatternTokens) return std::string();
-  PatternRecord record;
-  record.events = events;
-  record.emotives = emotives;
-  record.metadata = metadata;
-
-  const std::shared_lock with_others(replacing_);
-  if (removed_) return removed();
-  // Without metadata and emotives learnings need not wait for one another.
-  std::unique_lock lock(learning_, std::defer_lock);
-  if (!metadata.empty() || !emotives.empty()) lock.lock();
-  const std::shared_ptr<Contents> contents = this->contents();
-  const auto index = index_to_learn_in(*contents);
-  if (!index) return index.error();
-  auto name = learn_in(**index, record);
-  if (!name) return name.error();
-  if (Status noted = note_affinities(*contents, events, emotives); !noted) return noted.error();
-  return name;
-}
-
-Status Node::learn(const PatternRecord& record) {
-  const std::shared_lock with_others(replacing_);
-  if (removed_) return removed();
-  const std::lock_guard lock(learning_);
-  const std::shared_ptr<Contents> contents = this->contents();
-  const auto index = index_to_learn_in(*contents);
-  if (!index) return index.error();
-  if (auto name = learn_in(**index, record); !name) return name.error();
-  return note_affinities(*contents, record.events, record.emotives);
-}
-
-Status Node::note_affinities(Contents& contents, const std::vector<Event>& events,
-                             const match::EmotiveList& emotives) {
-  if (emotives.empty()) return {};
-  std::set<std::string_view> symbols;
-  for (const Event& event : events) symbols.insert(event.begin(), event.end());
-  SideStore::Batch batch;
-  const std::string node = keys::kAffinity + node_key_part(contents.number);
-  for (const auto& [symbol, sums] : contents.affinities.add(symbols, average(emotives))) {
-    for (const auto& [emotive, sum] : sums) {
-      std::string value(sizeof sum, '\0');
-      std::memcpy(value.data(), &sum, sizeof sum);
-      batch.put(node + key_part(symbol) + emotive, value);
-    }
-  }
-  return store_.write(batch);
-}
-
 Status Node::forget(std::string_view name) {
   const std::shared_ptr<match::Index> index = this->index();
   if (index != nullptr) return index->remove(name);
@@ -296,21 +205,6 @@ size_t Node::vector_numbers() const {
   return contents->vectors.size() * contents->vectors.dimension();
 }
 
-Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
-  if (vectors.empty()) return {};
-  const std::shared_lock with_others(replacing_);
-  if (removed_) return removed();
-  const std::shared_ptr<Contents> contents = this->contents();
-  SideStore::Batch batch;
-  for (const std::vector<double>& vector : vectors) {
-    const std::string name = Vectors::name(vector);
-    if (!contents->vectors.add(name, vector)) continue;
-    batch.put(keys::kVector + node_key_part(contents->number) + name,
-              {reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(double)});
-  }
-  return store_.write(batch);
-}
-
 Result<uint64_t> Node::finalize_training() {
   const std::shared_ptr<match::Index> index = this->index();
   if (index == nullptr) return uint64_t{0};
@@ -333,6 +227,7 @@ Status Node::clear(uint64_t number) {
   SideStore::Batch batch;
   // Its files go when others learn again.
   Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
   before = replace(std::move(fresh), batch);
   return before ? Status() : before.error();
@@ -354,6 +249,7 @@ Result<std::shared_ptr<Node::Contents>> Node::replace(std::shared_ptr<Contents> 
 
 Status Node::remove() {
   std::shared_ptr<Contents> before;  // its files go when others are answered again
+  const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
   if (removed_) return removed();
   before = contents();

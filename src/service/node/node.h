@@ -11,11 +11,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <shared_mutex>
 #include <span>
 #include <stop_token>
@@ -25,6 +23,7 @@
 #include "base/writer_first_mutex.h"
 #include "match/index/index.h"
 #include "service/node/affinities.h"
+#include "service/node/pattern_metadata.h"
 #include "service/node/side_store.h"
 #include "service/node/vectors.h"
 #include "service/session/session.h"
@@ -39,9 +38,6 @@ struct NodeOptions {
   size_t most_open = 256;            // nodes at once; the rest is in the folder alone
   std::stop_token stop = {};         // what takes long gives up once it is requested
 };
-
-// Each key's different values, ascending.
-using PatternMetadata = std::map<std::string, std::set<std::string>>;
 
 // What an observation's vectors become: the symbols of their sum and of its nearest neighbours.
 struct ObservedVectors {
@@ -69,12 +65,20 @@ class Node {
   const std::string& id() const { return id_; }
   const std::stop_token& stop() const { return options_.stop; }
 
-  // The name of the pattern, without prefix; empty where it has fewer than two symbols.
+  // The name of the pattern, without prefix; empty where it has fewer than two symbols. From then
+  // on the vectors are neighbours of others. `invalid_argument` where it would make too many
+  // affinities or too much metadata, `exhausted` where the node has no memory left: then nothing
+  // has changed.
   Result<std::string> learn(const std::vector<Event>& events, const match::EmotiveList& emotives,
-                            const PatternMetadata& metadata);
+                            const PatternMetadata& metadata,
+                            std::span<const std::vector<double>> vectors = {});
   // Learns one that an export wrote, or anybody else: with its name, frequency and emotives.
   Status learn(const PatternRecord& record);
   Status forget(std::string_view name);
+  // Whether who learns may wait long: for what is large, or for all to be replaced.
+  bool is_held_long() const { return long_holds_ > 0; }
+  // Whether a pattern has so much metadata that adding to it takes long.
+  bool has_large_metadata() const { return contents()->has_large_metadata; }
 
   // Null while there is none.
   std::shared_ptr<match::Index> index() const;
@@ -91,7 +95,7 @@ class Node {
   Result<ObservedVectors> observe_vectors(std::span<const std::vector<double>> vectors) const;
   // Numbers of all learned vectors, which each observed one is compared with.
   size_t vector_numbers() const;
-  // From now on they are neighbours of others.
+  // Without a pattern.
   Status learn_vectors(std::span<const std::vector<double>> vectors);
 
   // From now on records tell of whole patterns (match/record/record.h). Patterns of the node.
@@ -152,6 +156,18 @@ class Node {
   std::chrono::system_clock::time_point last_used() const;
 
  private:
+  // Held by who keeps others that learn waiting for long, from before it waits itself.
+  class LongHold {
+   public:
+    explicit LongHold(Node& node) : holds_(node.long_holds_) { ++holds_; }
+    ~LongHold() { --holds_; }
+    LongHold(const LongHold&) = delete;
+    LongHold& operator=(const LongHold&) = delete;
+
+   private:
+    std::atomic<int>& holds_;
+  };
+
   // What clear() and restore() replace.
   struct Contents {
     ~Contents();
@@ -160,6 +176,7 @@ class Node {
     Affinities affinities;
     Vectors vectors;
     std::atomic<bool> finalized = false;
+    std::atomic<bool> has_large_metadata = false;
     std::string doomed;  // the index's folder, which goes when nobody uses this any more
   };
 
@@ -174,9 +191,20 @@ class Node {
 
   std::string folder(uint64_t number) const;
   Status read_back(Contents& contents) const;
-  Status note_affinities(Contents& contents, const std::vector<Event>& events,
-                         const match::EmotiveList& emotives);
-  static Result<std::string> learn_in(match::Index& index, const PatternRecord& record);
+  // node_learn.cc
+  struct Learning;
+  struct MergedMetadata;
+  Result<std::string> learn(Learning& learning);
+  Result<std::string> learn_locked(Learning& learning, std::optional<MergedMetadata> merged);
+  static Result<MergedMetadata> merge(Contents& contents, const match::Index* index,
+                                      const Learning& learning,
+                                      std::optional<MergedMetadata> ahead);
+  Result<std::optional<MergedMetadata>> merge_ahead(const Learning& learning) const;
+  Status check_memory(const Contents& contents, const match::Index* index, const Learning& learning,
+                      uint64_t more) const;
+  Status write_vectors(Contents& contents, const std::vector<Vectors::Named>& missing);
+  Status write_affinities(Contents& contents, const Affinities::Change& change);
+  static Result<std::string> learn_restored(Contents& contents, const PatternRecord& record);
   std::shared_ptr<match::Index> index_of(const std::shared_ptr<Contents>& contents) const;
   Status goes_on() const;  // unless the service ends
   Status visit(const std::shared_ptr<Contents>& contents, const Visit& add) const;
@@ -199,10 +227,13 @@ class Node {
   // for what is not there any more.
   mutable WriterFirstMutex replacing_;
   bool removed_ = false;  // of `replacing_`
-  std::mutex learning_;   // one learning at a time reads and writes metadata and affinities
-  std::mutex making_;     // of the index
+  // One learning at a time reads and writes metadata, affinities and vectors. They are written
+  // before they are in memory: what anybody sees there is written.
+  std::mutex learning_;
+  std::mutex making_;  // of the index
   std::atomic<uint64_t> uses_ = 0;
   mutable std::atomic<int> long_uses_ = 0;
+  std::atomic<int> long_holds_ = 0;
   mutable std::atomic<bool> has_large_answers_ = false;
   const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
   std::atomic<int64_t> last_used_ms_ = 0;

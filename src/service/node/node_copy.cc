@@ -182,7 +182,7 @@ Status Node::read_pattern(Loaded& into, std::string_view line) const {
     contents.index = *std::move(made);
     if (Status begun = contents.index->begin_bulk(); !begun) return begun;
   }
-  if (const auto name = learn_in(*contents.index, *record); !name) return name.error();
+  if (const auto name = learn_restored(contents, *record); !name) return name.error();
   ++into.patterns;
   return {};
 }
@@ -215,6 +215,7 @@ Result<Node::Loaded> Node::load(uint64_t number, const ReadLine& read) const {
 Result<uint64_t> Node::restore(Loaded loaded) {
   // Its files go when others learn again.
   Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
   before = replace(loaded.contents, loaded.batch);
   if (!before) return before.error();

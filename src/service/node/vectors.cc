@@ -6,8 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace hoist::service {
+namespace {
+
+constexpr uint64_t kEach = 256;  // bytes of a vector beside its numbers
+
+}  // namespace
 
 std::vector<double> Vectors::sum(std::span<const std::vector<double>> vectors) {
   std::vector<double> total(vectors.front().size());  // -0.0 becomes 0.0
@@ -26,6 +33,13 @@ std::string Vectors::name(std::span<const double> vector) {
   return text;
 }
 
+std::vector<Vectors::Named> Vectors::named(std::span<const std::vector<double>> vectors) {
+  std::vector<Named> named;
+  named.reserve(vectors.size());
+  for (const std::vector<double>& vector : vectors) named.push_back({name(vector), vector});
+  return named;
+}
+
 size_t Vectors::dimension() const {
   const std::shared_lock lock(mutex_);
   return dimension_;
@@ -34,6 +48,33 @@ size_t Vectors::dimension() const {
 size_t Vectors::size() const {
   const std::shared_lock lock(mutex_);
   return names_.size();
+}
+
+uint64_t Vectors::memory() const {
+  const std::shared_lock lock(mutex_);
+  return names_.size() * kEach + numbers_.size() * sizeof(double);
+}
+
+uint64_t Vectors::memory_of(std::span<const Named> vectors) {
+  uint64_t bytes = 0;
+  for (const Named& vector : vectors) bytes += kEach + vector.numbers.size_bytes();
+  return bytes;
+}
+
+std::vector<Vectors::Named> Vectors::missing(std::vector<Named> vectors) const {
+  const std::shared_lock lock(mutex_);
+  size_t dimension = dimension_;
+  std::set<std::string_view> taken;
+  std::vector<Named> missing;
+  missing.reserve(vectors.size());
+  for (Named& vector : vectors) {
+    if (dimension != 0 && vector.numbers.size() != dimension) continue;
+    if (places_.contains(vector.name) || taken.contains(vector.name)) continue;
+    dimension = vector.numbers.size();
+    missing.push_back(std::move(vector));
+    taken.insert(missing.back().name);
+  }
+  return missing;
 }
 
 bool Vectors::add(std::string_view name, std::span<const double> vector) {

@@ -28,9 +28,19 @@ class Vectors {
   static std::vector<double> sum(std::span<const std::vector<double>> vectors);
   static std::string name(std::span<const double> vector);
 
+  struct Named {
+    std::string name;
+    std::span<const double> numbers;
+  };
+  static std::vector<Named> named(std::span<const std::vector<double>> vectors);
+
   // 0 while there are none.
   size_t dimension() const;
   size_t size() const;
+  uint64_t memory() const;  // bytes, about
+  static uint64_t memory_of(std::span<const Named> vectors);
+  // Those that add() would take, one after the other.
+  std::vector<Named> missing(std::vector<Named> vectors) const;
   // Whether it is new and of the others' length; else it is left out.
   bool add(std::string_view name, std::span<const double> vector);
   // As they were added.

@@ -36,9 +36,8 @@ Result<std::optional<std::string>> learn_if_full(Session& session, Node& node) {
 }  // namespace
 
 Result<std::string> learn(Session& session, Node& node) {
-  if (Status stored = node.learn_vectors(session.vectors.values()); !stored) return stored.error();
   auto name = node.learn(session.stm.values(), session.emotives.values(),
-                         accumulate(session.metadata_seen));
+                         accumulate(session.metadata_seen), session.vectors.values());
   if (!name) return name.error();
   session.last_state = session.stm.take();
   session.vectors.clear();
