@@ -239,7 +239,7 @@ complete -c hoist -n '__hoist_is "match serve"' -l max-requests -x -d 'Requests 
 complete -c hoist -n '__hoist_is "match serve"' -l max-rate -x -d 'Requests a second of one address; more get 429 (0: any)'
 complete -c hoist -n '__hoist_is "match serve"' -l max-sessions -x -d 'Sessions at once'
 complete -c hoist -n '__hoist_is "match serve"' -l max-open-nodes -x -d 'Nodes that are open at once; others are opened when they are asked for'
-complete -c hoist -n '__hoist_is "match serve"' -l max-memory -x -d 'Memory of a node\'s index; more patterns get 507'
+complete -c hoist -n '__hoist_is "match serve"' -l max-memory -x -d 'Memory of a node: its index, affinities and vectors; more gets 507'
 complete -c hoist -n '__hoist_is "match serve"' -l grace -x -d 'Seconds that requests have to finish when it ends'
 complete -c hoist -n '__hoist_is "match serve"' -l json -d 'Say where it listens as JSON'
 complete -c hoist -n '__hoist_is "match bench"' -s h -l help -d 'Print this help message and exit'

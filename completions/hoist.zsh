@@ -416,7 +416,7 @@ _hoist_match_serve() {
     --max-rate='[Requests a second of one address; more get 429 (0\: any)]:N: ' \
     --max-sessions='[Sessions at once]:N: ' \
     --max-open-nodes='[Nodes that are open at once; others are opened when they are asked for]:N: ' \
-    --max-memory='[Memory of a node'\''s index; more patterns get 507]:SIZE: ' \
+    --max-memory='[Memory of a node\: its index, affinities and vectors; more gets 507]:SIZE: ' \
     --grace='[Seconds that requests have to finish when it ends]:SECONDS: ' \
     --json'[Say where it listens as JSON]' \
     '1:FOLDER: '
