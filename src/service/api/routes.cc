@@ -91,7 +91,12 @@ void Api::use_session(const std::shared_ptr<Session>& session, const SharedExcha
     then(std::move(use));
   };
   const std::shared_ptr<Strand> strand(session, &session->strand);
-  if (Strand::Use use = Strand::try_use(strand)) return begin(std::move(use));
+  if (Strand::Use use = Strand::try_use(strand)) {
+    const std::weak_ptr<const void> goes_on = use;
+    begin(std::move(use));
+    if (!goes_on.expired()) strand->go_on();
+    return;
+  }
   const bool waits = Strand::use(
       strand,
       [exchange, begin](Strand::Use use) {

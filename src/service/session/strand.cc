@@ -9,11 +9,18 @@ namespace hoist::service {
 
 Strand::Use Strand::try_use(const std::shared_ptr<Strand>& strand) {
   {
-    const std::lock_guard lock(strand->mutex_);
+    std::unique_lock lock(strand->mutex_);
+    strand->changed_.wait(lock, [&] { return !strand->is_over_soon_; });
     if (strand->is_used_ || !strand->waiting_.empty()) return nullptr;
-    strand->is_used_ = true;
+    strand->is_used_ = strand->is_over_soon_ = true;
   }
   return begin(strand);
+}
+
+void Strand::go_on() {
+  const std::lock_guard lock(mutex_);
+  is_over_soon_ = false;
+  changed_.notify_all();
 }
 
 bool Strand::use(const std::shared_ptr<Strand>& strand, Next next, size_t most) {
@@ -42,7 +49,8 @@ Strand::Use Strand::begin(std::shared_ptr<Strand> strand) {
 
 void Strand::end(const std::shared_ptr<Strand>& strand) {
   std::unique_lock lock(strand->mutex_);
-  strand->is_used_ = false;
+  strand->is_used_ = strand->is_over_soon_ = false;
+  strand->changed_.notify_all();
   if (strand->is_handing_on_) return;
   strand->is_handing_on_ = true;
   while (!strand->is_used_ && !strand->waiting_.empty()) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -16,6 +17,7 @@ TEST(Strand, UsesComeOneAfterTheOther) {
   std::vector<int> order;
   Strand::Use first = Strand::try_use(strand);
   ASSERT_NE(first, nullptr);
+  strand->go_on();
   EXPECT_EQ(Strand::try_use(strand), nullptr);
   Strand::Use kept;
   Strand::use(strand, [&](Strand::Use use) {
@@ -34,6 +36,28 @@ TEST(Strand, UsesComeOneAfterTheOther) {
   kept.reset();
   EXPECT_EQ(order, (std::vector{1, 2}));
   EXPECT_TRUE(strand->is_idle());
+}
+
+// A thread waits for what is over soon, and not for what goes on.
+TEST(Strand, ShortUsesAreWaitedFor) {
+  const auto strand = std::make_shared<Strand>();
+  for (const bool goes_on : {false, true}) {
+    Strand::Use first = Strand::try_use(strand);
+    std::atomic<bool> is_back = false;
+    bool is_taken = false;
+    std::thread other([&] {
+      is_taken = Strand::try_use(strand) != nullptr;
+      is_back = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(is_back);
+    if (goes_on) strand->go_on();
+    if (!goes_on) first.reset();
+    other.join();
+    EXPECT_EQ(is_taken, !goes_on);
+    first.reset();
+    EXPECT_TRUE(strand->is_idle());
+  }
 }
 
 // Where nobody uses it, the call is made before use() returns.
