@@ -22,9 +22,10 @@ class Server:
     def __init__(self, folder, *arguments, **options):
         self.folder = folder
         options.setdefault("stderr", subprocess.DEVNULL)
+        options.setdefault("env", environment())
         self.process = subprocess.Popen(
             [str(SERVER), str(folder), "--listen", "127.0.0.1:0", "--device", "cpu", *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment(), **options)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, **options)
         self.ready = self.process.stdout.readline()
         found = re.search(r"127\.0\.0\.1:(\d+)", self.ready)
         if found is None:

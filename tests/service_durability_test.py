@@ -7,6 +7,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import threading
 import time
 import unittest
 
+from hoist_tree import environment
 from service_case import ServiceCase, python_reprs_sha1
 
 
@@ -474,6 +476,82 @@ class FullDisk(ServiceCase):
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
                          (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         self.takes_writes_again(server, names)
+
+
+FAILING_SYNC = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int fdatasync(int fd) {
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t size = readlink(link, path, sizeof path - 1);
+  path[size > 0 ? size : 0] = 0;
+  if (strstr(path, "/service.db/") != NULL && access(getenv("FAIL_WHILE"), F_OK) == 0) {
+    errno = EIO;
+    return -1;
+  }
+  return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd);
+}
+"""
+
+
+@unittest.skipIf(os.environ.get("HOIST_SANITIZE"), "a sanitizer must be loaded first")
+@unittest.skipIf(shutil.which("cc") is None, "needs a C compiler")
+class FailingSyncs(ServiceCase):
+    """The disk takes a write of the service's store, and its sync fails: it is there after a restart."""
+
+    def setUp(self):
+        super().setUp()
+        source, self.shim, self.trigger = (self.folder / name for name in ("shim.c", "shim.so", "trigger"))
+        source.write_text(FAILING_SYNC)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.shim, source, "-ldl"], check=True)
+
+    def serve_sync(self):
+        return self.serve("--durability", "sync",
+                          env=environment(LD_PRELOAD=str(self.shim), FAIL_WHILE=str(self.trigger)))
+
+    def refused(self, method, path):
+        """Is refused, and so is learning until the store takes writes."""
+        server = self.serve_sync()
+        client = server.client()
+        session = client.session()
+        names = [session.teach([f"a{i}"], [f"b{i}"]) for i in range(3)]
+        session.observe_all([{"strings": ["x"], "emotives": {"joy": 2}}, ["y"]])
+        names.append(session.learn())
+        status, snapshot = client.post("/nodes/shop/snapshots")
+        self.assertEqual(status, 200)
+        names += [session.teach([f"c{i}"], [f"d{i}"]) for i in range(2)]
+        path = path.format(session=session.path, snapshot=snapshot["snapshot"])
+        self.trigger.touch()
+        self.assertEqual(client.ask(method, path, {} if method == "POST" else None)[0], 500)
+        self.assertIn(client.ask("POST", "/nodes/shop/patterns", b'{"events": [["e"], ["f"]]}\n')[0], (500, 503))
+        self.trigger.unlink()
+        while client.ask("POST", "/nodes/shop/patterns", b'{"events": [["e"], ["f"]]}\n')[0] != 200:
+            time.sleep(0.05)
+        names.append("PTRN|" + python_reprs_sha1([["e"], ["f"]]))
+        session = client.session()
+        names += [session.teach([f"g{i}"], [f"h{i}"]) for i in range(2)]
+        self.assertEqual(server.end(), 0)
+        client = self.serve("--durability", "sync").client()
+        for name in names:
+            found = client.get(f"/pattern/{name}?node_id=shop")[1]["pattern"]
+            self.assertEqual(found["status"], "okay", name)
+        self.assertEqual(client.get("/symbols/x/affinity?node_id=shop")[1]["affinity"], {"joy": 2.0})
+
+    def test_clear(self):
+        self.refused("POST", "{session}/clear-all")
+
+    def test_restore(self):
+        self.refused("POST", "/nodes/shop/snapshots/{snapshot}/restore")
+
+    def test_remove(self):
+        self.refused("DELETE", "/nodes/shop?sessions=end")
 
 
 class ReadOnlyPlaces(ServiceCase):

@@ -84,9 +84,10 @@ std::shared_ptr<Session> Api::find_session(const SharedExchange& exchange,
 
 void Api::use_session(const std::shared_ptr<Session>& session, const SharedExchange& exchange,
                       Strand::Next then, const char* missing) const {
-  const auto begin = [&keeper = keeper, session, exchange, then = std::move(then),
-                      missing](Strand::Use use) {
+  const auto begin = [&sessions = sessions, &keeper = keeper, session, exchange,
+                      then = std::move(then), missing](Strand::Use use) {
     if (session->ended) return exchange->reply.send(no_session(exchange->request, missing));
+    sessions.touch(*session);  // it may have waited
     keeper.keep_time(*session);
     then(std::move(use));
   };
@@ -122,9 +123,11 @@ void Api::answer_in(Background& pool, const SharedExchange& exchange,
                     const std::shared_ptr<Session>& session, Strand::Use use,
                     std::function<net::HttpResponse()> answer) const {
   answer_in(pool, exchange,
-            [&sessions = sessions, session, use = std::move(use), answer = std::move(answer)] {
+            [&sessions = sessions, &keeper = keeper, session, use = std::move(use),
+             answer = std::move(answer)] {
               net::HttpResponse response = answer();
               sessions.touch(*session);
+              keeper.keep_time(*session);
               return response;
             });
 }

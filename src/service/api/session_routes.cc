@@ -180,9 +180,10 @@ net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Sessio
   }
   {
     const std::lock_guard lock(session.mutex);
-    const int64_t before = session.expires_ms.exchange(now_ms() + ttl * 1000);
+    int64_t wanted = now_ms() + ttl * 1000;
+    const int64_t before = session.expires_ms.exchange(wanted);
     if (Status kept = api.keeper.keep(session); !kept) {
-      session.expires_ms = before;
+      session.expires_ms.compare_exchange_strong(wanted, before);
       return error_response(kept.error());
     }
   }

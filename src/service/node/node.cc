@@ -213,7 +213,7 @@ Result<uint64_t> Node::finalize_training() {
   const std::shared_lock with_others(replacing_);
   const std::shared_ptr<Contents> contents = this->contents();
   // Cleared meanwhile: what was finalised is gone.
-  if (removed_ || contents->index.get() != index.get()) return uint64_t{0};
+  if (removed_ || index_of(contents).get() != index.get()) return uint64_t{0};
   SideStore::Batch batch;
   batch.put(keys::kFinalized + node_key_part(contents->number), "");
   if (Status written = store_.write(batch); !written) return written.error();
@@ -240,7 +240,7 @@ Result<std::shared_ptr<Node::Contents>> Node::replace(std::shared_ptr<Contents> 
   std::shared_ptr<Contents> before = contents();
   discard(id_, before->number, batch);
   batch.put(keys::kNode + id_, node_key_part(fresh->number));
-  if (Status written = store_.write(batch); !written) return written.error();
+  if (Status written = write_surely(batch, *before); !written) return written.error();
   before->doomed = folder(before->number);
   const std::lock_guard lock(mutex_);
   contents_ = std::move(fresh);
@@ -255,7 +255,7 @@ Status Node::remove() {
   before = contents();
   SideStore::Batch batch;
   discard(id_, before->number, batch);
-  if (Status written = store_.write(batch); !written) return written;
+  if (Status written = write_surely(batch, *before); !written) return written;
   removed_ = true;
   before->doomed = folder(before->number);
   const std::lock_guard lock(mutex_);
@@ -279,6 +279,25 @@ void Node::discard(const std::string& id, uint64_t number, SideStore::Batch& bat
   for (const std::string_view kind : {keys::kAffinity, keys::kVector, keys::kFinalized}) {
     batch.remove_prefix(std::string(kind) + node_key_part(number));
   }
+}
+
+// Where that fails all of it is put back with the store's mending, and nothing is learned before.
+Status Node::write_surely(const SideStore::Batch& batch, const Contents& before) {
+  Status written = store_.write(batch, [&](SideStore::Batch& undo) { put_all(id_, before, undo); });
+  if (!written) is_doubtful_ = true;
+  return written;
+}
+
+Status Node::check_certain() const {
+  if (!is_doubtful_) return {};
+  if (store_.is_broken()) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("node {} takes nothing until the service's store does: whether it was "
+                            "cleared is not known",
+                            id_));
+  }
+  is_doubtful_ = false;
+  return {};
 }
 
 Error Node::removed() const {

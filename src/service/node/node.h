@@ -191,6 +191,9 @@ class Node {
 
   std::string folder(uint64_t number) const;
   Status read_back(Contents& contents) const;
+  static void put_all(const std::string& id, const Contents& contents, SideStore::Batch& batch);
+  Status write_surely(const SideStore::Batch& batch, const Contents& before);
+  Status check_certain() const;
   // node_learn.cc
   struct Learning;
   struct MergedMetadata;
@@ -233,6 +236,8 @@ class Node {
   std::mutex making_;  // of the index
   std::atomic<uint64_t> uses_ = 0;
   mutable std::atomic<int> long_uses_ = 0;
+  mutable std::atomic<bool> is_doubtful_ =
+      false;  // a clearing failed, and may nevertheless be there
   std::atomic<int> long_holds_ = 0;
   mutable std::atomic<bool> has_large_answers_ = false;
   const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();

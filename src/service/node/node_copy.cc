@@ -29,7 +29,7 @@ constexpr int kFormat = 2;
 constexpr std::string_view kAffinityLine = "{\"affinity\":";
 constexpr std::string_view kVectorLine = "{\"vector\":";
 
-std::string_view bytes_of(const std::vector<double>& numbers) {
+std::string_view bytes_of(std::span<const double> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
 }
 
@@ -212,14 +212,31 @@ Result<Node::Loaded> Node::load(uint64_t number, const ReadLine& read) const {
   return into;
 }
 
+// What the store has of it.
+void Node::put_all(const std::string& id, const Contents& contents, SideStore::Batch& batch) {
+  const std::string number = node_key_part(contents.number);
+  batch.put(keys::kNode + id, number);
+  for (const auto& [symbol, sums] : contents.affinities.all()) {
+    for (const auto& [emotive, sum] : sums) {
+      batch.put(keys::kAffinity + number + key_part(symbol) + emotive, bytes_of({&sum, 1}));
+    }
+  }
+  contents.vectors.visit([&](std::span<const double> vector) {
+    batch.put(keys::kVector + number + Vectors::name(vector), bytes_of(vector));
+  });
+  if (contents.finalized) batch.put(keys::kFinalized + number, "");
+}
+
 Result<uint64_t> Node::restore(Loaded loaded) {
   // Its files go when others learn again.
   Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
   const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
-  before = replace(loaded.contents, loaded.batch);
-  if (!before) return before.error();
+  // Where the write fails it may nevertheless be there after a restart, which removes what is not.
   loaded.contents->doomed.clear();
+  before = replace(loaded.contents, loaded.batch);
+  if (!before && !is_doubtful_) loaded.contents->doomed = folder(loaded.contents->number);
+  if (!before) return before.error();
   return loaded.patterns;
 }
 

@@ -120,6 +120,7 @@ Result<std::string> Node::learn(Learning& learning) {
   if (merged->has_value() || learning.is_large()) hold.emplace(*this);
   const std::shared_lock with_others(replacing_);
   if (removed_) return removed();
+  if (Status certain = check_certain(); !certain) return certain.error();
   std::unique_lock lock(learning_, std::defer_lock);
   if (learning.is_alone()) lock.lock();
   return learn_locked(learning, *std::move(merged));
@@ -209,6 +210,7 @@ Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
   if (learning.is_large()) hold.emplace(*this);
   const std::shared_lock with_others(replacing_);
   if (removed_) return removed();
+  if (Status certain = check_certain(); !certain) return certain;
   const std::lock_guard lock(learning_);
   const std::shared_ptr<Contents> contents = this->contents();
   const auto missing = contents->vectors.missing(std::move(learning.vectors));

@@ -10,13 +10,12 @@ namespace hoist::service {
 bool NodeOpenings::open(const std::string& id, Wanted wanted, Then then) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_first] = waiting_.try_emplace(id);
-  at->second.push_back({wanted, std::move(then)});
-  if (!is_first) return true;
-  bool runs = false;
+  bool runs = true;
   try {
-    runs = threads_.run([this, id] { work(id); });
+    at->second.push_back({wanted, std::move(then)});
+    if (is_first) runs = threads_.run([this, id] { work(id); });
   } catch (...) {  // no memory: who comes next must not wait for this one
-    waiting_.erase(at);
+    if (is_first) waiting_.erase(at);
     throw;
   }
   if (!runs) waiting_.erase(at);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <iterator>
 #include <stop_token>
 #include <utility>
@@ -75,18 +76,20 @@ struct Question {
   match::RecordOptions options;
 };
 
+// `written`: bytes of all that is written for one answer.
 Predictions write(const match::Prediction& prediction, const match::PatternText& state,
-                  const match::Index& index) {
+                  const match::Index& index, std::atomic<size_t>& written) {
   Predictions answer;
   answer.count = prediction.records.size();
   answer.predictions = "[";
   for (const match::Record& record : prediction.records) {
-    if (answer.predictions.size() > kMostAnswer) {
+    const size_t before = answer.predictions.size();
+    if (before > 1) answer.predictions += ", ";
+    match::append_record_json(answer.predictions, record, state, index);
+    if ((written += answer.predictions.size() - before) > kMostAnswer) {
       answer.is_too_large = true;
       return answer;
     }
-    if (answer.predictions.size() > 1) answer.predictions += ", ";
-    match::append_record_json(answer.predictions, record, state, index);
   }
   answer.predictions += "]";
   answer.future_potentials = "[";
@@ -108,7 +111,8 @@ Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
   match::PatternText text = match::pattern_of(state);
   const auto prediction = index->predict(text, question.options);
   if (!prediction) return prediction.error();
-  return write(*prediction, text, *index);
+  std::atomic<size_t> written = 0;
+  return write(*prediction, text, *index, written);
 }
 
 Result<std::vector<Predictions>> predict(const Node& node,
@@ -123,8 +127,10 @@ Result<std::vector<Predictions>> predict(const Node& node,
   for (const std::vector<Event>& state : states) texts.push_back(match::pattern_of(state));
   const auto predictions = index->predict(texts, question.options);
   if (!predictions) return predictions.error();
-  ThreadPool::process().parallel_for(
-      states.size(), [&](size_t i) { answers[i] = write((*predictions)[i], texts[i], *index); });
+  std::atomic<size_t> written = 0;
+  ThreadPool::process().parallel_for(states.size(), [&](size_t i) {
+    answers[i] = write((*predictions)[i], texts[i], *index, written);
+  });
   return answers;
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 #include <shared_mutex>
+#include <vector>
 
 #include "base/writer_first_mutex.h"
 #include "match/store/database_log.h"
@@ -53,6 +54,7 @@ struct SideStore::State {
   std::mutex writing;
   // A write failed: RocksDB may take a later one for a mistake, and abort.
   std::atomic<bool> broken = false;
+  std::vector<Batch> undo;  // of what failed; with `writing`
 
   Error error(const rocksdb::Status& status, std::string_view doing) const {
     const ErrorCode code = status.IsCorruption() ? ErrorCode::corrupt : ErrorCode::io;
@@ -108,13 +110,14 @@ Result<std::optional<std::string>> SideStore::get(std::string_view key) const {
   return std::optional(std::move(value));
 }
 
-Status SideStore::write(const Batch& batch) {
+Status SideStore::write(const Batch& batch, const std::function<void(Batch&)>& undo) {
   const std::shared_lock open(state_->opening);
   const std::lock_guard lock(state_->writing);
   if (state_->broken) return state_->refused();
   const rocksdb::Status written = state_->database->Write(state_->write, &batch.state_->batch);
   if (written.ok()) return {};
   state_->broken = true;
+  if (undo) undo(state_->undo.emplace_back());
   return state_->error(written, "writing");
 }
 
@@ -126,6 +129,11 @@ Status SideStore::mend() {
   state_->database.reset();
   const rocksdb::Status opened = state_->open();
   if (!opened.ok()) return state_->error(opened, "opening");
+  for (const Batch& undo : state_->undo) {
+    const rocksdb::Status written = state_->database->Write(state_->write, &undo.state_->batch);
+    if (!written.ok()) return state_->error(written, "writing");
+  }
+  state_->undo.clear();
   state_->broken = false;
   return {};
 }

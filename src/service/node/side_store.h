@@ -44,8 +44,10 @@ class SideStore {
   ~SideStore();
 
   Result<std::optional<std::string>> get(std::string_view key) const;
-  // After one that failed no other is taken, until mend() has opened the store anew.
-  Status write(const Batch& batch);
+  // After one that failed no other is taken, until mend() has opened the store anew. It may be
+  // there then nevertheless; where that must not be, mend() also writes what `undo` put into its
+  // batch.
+  Status write(const Batch& batch, const std::function<void(Batch&)>& undo = {});
   bool is_broken() const;
   Status mend();
   // Calls visit(rest of the key, value) for the keys that begin with `prefix`, in their order.

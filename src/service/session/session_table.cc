@@ -73,7 +73,10 @@ std::shared_ptr<Session> SessionTable::find(std::string_view id) {
 
 void SessionTable::touch(Session& session) const {
   if (!options_.extend_on_access) return;
-  session.expires_ms = std::max(session.expires_ms.load(), now_ms() + session.ttl_seconds * 1000);
+  const int64_t wanted = now_ms() + session.ttl_seconds * 1000;
+  int64_t known = session.expires_ms;
+  while (known < wanted && !session.expires_ms.compare_exchange_weak(known, wanted)) {
+  }
 }
 
 std::shared_ptr<Session> SessionTable::peek(std::string_view id) {
