@@ -17,7 +17,7 @@ import time
 import unittest
 
 from hoist_tree import environment
-from service_case import ServiceCase, python_reprs_sha1
+from service_case import SERVER, ServiceCase, python_reprs_sha1
 
 
 class Restarts(ServiceCase):
@@ -555,6 +555,14 @@ class FailingSyncs(ServiceCase):
 
 
 class ReadOnlyPlaces(ServiceCase):
+    def test_no_such_gpu(self):
+        """It is told of at the start, not when something is learned."""
+        done = subprocess.run([SERVER, self.folder / "store", "--listen", "127.0.0.1:0", "--device", "cuda:99"],
+                              capture_output=True, text=True, env=environment(), timeout=60, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("cuda", done.stderr.lower())
+        self.assertEqual(done.stdout, "")
+
     def test_no_folder(self):
         with tempfile.NamedTemporaryFile() as file:
             with self.assertRaises(AssertionError) as raised:

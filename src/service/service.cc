@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "device/device.h"
 #include "service/api/routes.h"
 #include "service/monitoring/routes.h"
 #include "service/node/write_probe.h"
@@ -20,6 +21,10 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   if (error) {
     return fail(ErrorCode::io,
                 fmt::format("cannot make {}: {}", options.node.folder, error.message()));
+  }
+  // A GPU that was asked for by name and is not there is told of now, not at the first learning.
+  if (const std::string& name = options.node.device; name != "auto" && name != "cpu") {
+    if (const auto device = device::find_device(name); !device) return device.error();
   }
   auto store = SideStore::open(options.node.folder + "/service.db", options.node.durability);
   if (!store) return store.error();
