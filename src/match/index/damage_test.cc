@@ -475,6 +475,8 @@ TEST_F(DamageTest, AReaderBesideAWriterMeetsNoDamage) {
   ASSERT_TRUE(Index::open(path(), {.create = true}));
   const pid_t child = start("OpensAgainAndAgain");
   ASSERT_GT(child, 0);
+  // Where a check below ends the test, the folder must not go while it still writes there.
+  const std::shared_ptr<void> end(nullptr, [child](void*) { ::waitpid(child, nullptr, 0); });
   uint64_t before = 0;
   int between = 0;  // readers that saw some patterns and not all
   int status = 0;

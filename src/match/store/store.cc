@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "match/store/chain_filter.h"
+#include "match/store/read_beside_writer.h"
 #include "match/store/store_check.h"
 #include "match/store/store_layout.h"
 
@@ -242,15 +243,16 @@ ChainPoint Store::chain() const {
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Options& options) {
-  // A process that writes may move writes from the logs to the tables between any two steps.
-  constexpr int kTries = 5;
-  for (int attempt = 1;; ++attempt) {
+  if (!options.read_only) return open_once(path, options);
+  std::unique_ptr<Store> store;
+  Status read = read_beside_writer(path, [&]() -> Status {
     auto opened = open_once(path, options);
-    if (opened || !options.read_only || attempt == kTries ||
-        opened.error().code != ErrorCode::corrupt) {
-      return opened;
-    }
-  }
+    if (!opened) return opened.error();
+    store = std::move(*opened);
+    return {};
+  });
+  if (!read) return read.error();
+  return store;
 }
 
 Result<std::unique_ptr<Store>> Store::open_once(const std::string& path, const Options& options) {
