@@ -31,6 +31,9 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   std::unique_ptr<Service> service(new Service(options, *std::move(store)));
   NodeOptions node_options = options.node;
   node_options.stop = service->stop_.get_token();
+  node_options.run_later = [own = service.get()](std::function<void()> work) {
+    return own->closings_.run(std::move(work));
+  };
   auto nodes = Nodes::open(node_options, *service->store_);
   if (!nodes) return nodes.error();
   service->nodes_ = *std::move(nodes);

@@ -71,6 +71,7 @@ class Service {
 
   std::stop_source stop_;
   const ServiceOptions options_;
+  Background closings_{1};  // of what was replaced, by whoever held it last: it outlives the nodes
   std::unique_ptr<SideStore> store_;
   SessionTable sessions_;
   std::unique_ptr<Nodes> nodes_;

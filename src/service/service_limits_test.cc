@@ -122,6 +122,25 @@ TEST_F(ServiceTest, AnAnswerOfAnySizeIsNotToBeHad) {
   EXPECT_NE(answer.body.find("256 MiB"), std::string::npos) << answer.body.substr(0, 200);
 }
 
+TEST_F(ServiceTest, NorIsOneOfOneState) {
+  const std::string id = session({{"recall_threshold", 0}});
+  const Event large(std::vector<std::string>(64, std::string(match::kMaxSymbolBytes, 'x')));
+  constexpr size_t kEnough = 80;  // patterns, each of which its prediction has at least once
+  static_assert(kEnough * 64 * match::kMaxSymbolBytes > size_t{256} << 20);
+  for (size_t n = 0; n < kEnough; ++n) {
+    observe_all(id, {{"a"}, {"b" + std::to_string(n)}});
+    observe(id, {{"strings", large}});
+    learn(id);
+  }
+  observe_all(id, {{"a"}, {"b1"}});
+  const std::string path = "/sessions/" + id + "/predictions";
+  const auto answer = ask("GET", path);
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_NE(answer.body.find("256 MiB"), std::string::npos) << answer.body.substr(0, 200);
+  json("POST", "/sessions/" + id + "/config", {{"config", {{"max_predictions", 3}}}});
+  EXPECT_EQ(json("GET", path)["count"], 3);
+}
+
 TEST(SessionDefaults, AreReplacedWholeWhileSessionsAreAsked) {
   std::atomic<bool> ends = false;
   std::thread reader([&] {

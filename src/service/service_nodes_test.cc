@@ -167,7 +167,8 @@ TEST_F(NodesTest, DamagedSnapshotsChangeNothing) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     EXPECT_GE(restored_with(damaged).status, 400) << at << ": " << damaged;
-    if (at % 7 == 0) EXPECT_GE(restored_with(whole.substr(0, at)).status, 400) << at;
+    if (at % 7 != 0) continue;
+    EXPECT_GE(restored_with(whole.substr(0, at)).status, 400) << at;
   }
   EXPECT_GE(restored_with(whole + whole).status, 400);
   EXPECT_EQ(listed("node")["patterns"], 2);

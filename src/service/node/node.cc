@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "base/file.h"
@@ -49,6 +50,27 @@ Node::Contents::~Contents() {
   std::error_code error;
   std::filesystem::remove_all(doomed, error);
   if (error) log(LogLevel::warn, "cannot remove {}: {}", doomed, error.message());
+}
+
+std::shared_ptr<Node::Contents> Node::new_contents(uint64_t number) const {
+  const auto close = [](Contents* last) {
+    std::unique_ptr<Contents> here(last);
+    if (last->doomed.empty() || !last->run_later) return;
+    const auto run_later = std::move(last->run_later);
+    try {
+      // Where it is not run the closure closes them, wherever it is dropped.
+      run_later([there = std::shared_ptr<Contents>(std::move(here))] {});
+    } catch (const std::bad_alloc&) {  // they are closed here
+    }
+  };
+  std::shared_ptr<Contents> contents(new Contents, close);
+  contents->number = number;
+  contents->run_later = options_.run_later;
+  return contents;
+}
+
+Node::Replaced::~Replaced() {
+  if (contents_.use_count() == 1) contents_->run_later = {};
 }
 
 Node::OpenIndex Node::open_index(uint64_t number) const {
@@ -99,8 +121,7 @@ Node::OpenIndex Node::open_index_at(const std::string& path, bool create) const 
 Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
                                          const NodeOptions& options, SideStore& store) {
   std::unique_ptr<Node> node(new Node(std::move(id), options, store));
-  auto contents = std::make_shared<Contents>();
-  contents->number = number;
+  auto contents = node->new_contents(number);
   if (Status read = node->read_back(*contents); !read) return read.error();
   std::error_code ignored;
   if (std::filesystem::exists(node->folder(number), ignored)) {
@@ -222,44 +243,43 @@ Result<uint64_t> Node::finalize_training() {
 }
 
 Status Node::clear(uint64_t number) {
-  auto fresh = std::make_shared<Contents>();
-  fresh->number = number;
+  auto fresh = new_contents(number);
   SideStore::Batch batch;
   // Its files go when others learn again.
-  Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  Replaced before;
   const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
-  before = replace(std::move(fresh), batch);
-  return before ? Status() : before.error();
+  return replace(std::move(fresh), batch, before);
 }
 
 // With `replacing_` alone.
-Result<std::shared_ptr<Node::Contents>> Node::replace(std::shared_ptr<Contents> fresh,
-                                                      SideStore::Batch& batch) {
+Status Node::replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch, Replaced& before) {
   if (removed_) return removed();
-  std::shared_ptr<Contents> before = contents();
-  discard(id_, before->number, batch);
+  before.set(contents());
+  const uint64_t number = before.get()->number;
+  discard(id_, number, batch);
   batch.put(keys::kNode + id_, node_key_part(fresh->number));
-  if (Status written = write_surely(batch, *before); !written) return written.error();
-  before->doomed = folder(before->number);
+  if (Status written = write_surely(batch, *before.get()); !written) return written;
+  before.get()->doomed = folder(number);
   const std::lock_guard lock(mutex_);
   contents_ = std::move(fresh);
-  return before;
+  return {};
 }
 
 Status Node::remove() {
-  std::shared_ptr<Contents> before;  // its files go when others are answered again
+  Replaced before;  // its files go when others are answered again
   const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
   if (removed_) return removed();
-  before = contents();
+  before.set(contents());
+  const uint64_t number = before.get()->number;
   SideStore::Batch batch;
-  discard(id_, before->number, batch);
-  if (Status written = write_surely(batch, *before); !written) return written;
+  discard(id_, number, batch);
+  if (Status written = write_surely(batch, *before.get()); !written) return written;
   removed_ = true;
-  before->doomed = folder(before->number);
+  before.get()->doomed = folder(number);
   const std::lock_guard lock(mutex_);
-  contents_ = std::make_shared<Contents>();
+  contents_ = new_contents(0);
   return {};
 }
 
@@ -289,8 +309,7 @@ Status Node::write_surely(const SideStore::Batch& batch, const Contents& before)
 }
 
 Status Node::check_certain() const {
-  if (!is_doubtful_) return {};
-  if (store_.is_broken()) {
+  if (is_uncertain()) {
     return fail(ErrorCode::unavailable,
                 fmt::format("node {} takes nothing until the service's store does: whether it was "
                             "cleared is not known",

@@ -37,6 +37,8 @@ struct NodeOptions {
   uint64_t max_memory = UINT64_MAX;  // of an index
   size_t most_open = 256;            // nodes at once; the rest is in the folder alone
   std::stop_token stop = {};         // what takes long gives up once it is requested
+  // Runs later, on another thread, what takes long and nobody waits for; false: it does not.
+  std::function<bool(std::function<void()>)> run_later = {};
 };
 
 // What an observation's vectors become: the symbols of their sum and of its nearest neighbours.
@@ -56,6 +58,20 @@ struct PatternRecord {
 
 class Node {
   struct Contents;
+  // Contents that are not a node's any more, with a thread that may take long. Where nobody else
+  // holds them at the end, it closes them.
+  class Replaced {
+   public:
+    explicit Replaced(std::shared_ptr<Contents> contents = {}) : contents_(std::move(contents)) {}
+    ~Replaced();
+    Replaced(Replaced&& other) = default;
+    Replaced& operator=(Replaced&& other) = delete;
+    void set(std::shared_ptr<Contents> contents) { contents_ = std::move(contents); }
+    const std::shared_ptr<Contents>& get() const { return contents_; }
+
+   private:
+    std::shared_ptr<Contents> contents_;
+  };
 
  public:
   // Reads back what `store` has of it. `number` names its folder and its keys in the store.
@@ -126,7 +142,9 @@ class Node {
   // What load() has read. Nothing stays of one that is dropped.
   class Loaded {
     friend class Node;
-    std::shared_ptr<Contents> contents;
+    explicit Loaded(std::shared_ptr<Contents> fresh) : owner(std::move(fresh)) {}
+    Contents& contents() const { return *owner.get(); }
+    Replaced owner;
     SideStore::Batch batch;
     uint64_t patterns = 0;
   };
@@ -148,6 +166,8 @@ class Node {
     std::atomic<int>& uses_;
   };
   bool is_in_long_use() const { return long_uses_ > 0; }
+  // Whether a clearing failed, and the store cannot tell yet whether it is there.
+  bool is_uncertain() const { return is_doubtful_ && store_.is_broken(); }
 
   // For how often it is used, and when last.
   void note_use();
@@ -178,10 +198,13 @@ class Node {
     std::atomic<bool> finalized = false;
     std::atomic<bool> has_large_metadata = false;
     std::string doomed;  // the index's folder, which goes when nobody uses this any more
+    // Closes those that are doomed: other requests may wait for the thread that holds them last.
+    std::function<bool(std::function<void()>)> run_later;
   };
 
   Node(std::string id, const NodeOptions& options, SideStore& store)
       : id_(std::move(id)), options_(options), store_(store) {}
+  std::shared_ptr<Contents> new_contents(uint64_t number) const;
   std::shared_ptr<Contents> contents() const;
   using OpenIndex = Result<std::unique_ptr<match::Index>>;
   OpenIndex open_index(uint64_t number) const;
@@ -215,9 +238,7 @@ class Node {
   static Status read_head(Loaded& into, std::string_view line);
   static Status read_more(Loaded& into, std::string_view line);
   Status read_pattern(Loaded& into, std::string_view line) const;
-  // Gives what was there before.
-  Result<std::shared_ptr<Contents>> replace(std::shared_ptr<Contents> fresh,
-                                            SideStore::Batch& batch);
+  Status replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch, Replaced& before);
   static void discard(const std::string& id, uint64_t number, SideStore::Batch& batch);
   Error removed() const;
 

@@ -137,7 +137,7 @@ Status Node::read_head(Loaded& into, std::string_view line) {
   if (version != kFormat && version != 1) {
     return damaged("its first line does not say {\"hoist_node\": 2}");
   }
-  Contents& contents = *into.contents;
+  Contents& contents = into.contents();
   const std::string node = node_key_part(contents.number);
   try {
     contents.finalized = head->at("finalized").get<bool>();
@@ -158,7 +158,7 @@ Status Node::read_head(Loaded& into, std::string_view line) {
 Status Node::read_more(Loaded& into, std::string_view line) {
   const auto more = parse_line(line);
   if (!more) return more.error();
-  Contents& contents = *into.contents;
+  Contents& contents = into.contents();
   const std::string node = node_key_part(contents.number);
   try {
     if (line.starts_with(kAffinityLine)) {
@@ -175,7 +175,7 @@ Status Node::read_more(Loaded& into, std::string_view line) {
 Status Node::read_pattern(Loaded& into, std::string_view line) const {
   const auto record = parse_pattern_line(line, SIZE_MAX);
   if (!record) return damaged(record.error().message);
-  Contents& contents = *into.contents;
+  Contents& contents = into.contents();
   if (contents.index == nullptr) {
     auto made = make_index(contents.number);
     if (!made) return made.error();
@@ -188,10 +188,8 @@ Status Node::read_pattern(Loaded& into, std::string_view line) const {
 }
 
 Result<Node::Loaded> Node::load(uint64_t number, const ReadLine& read) const {
-  Loaded into;
-  into.contents = std::make_shared<Contents>();
-  into.contents->number = number;
-  into.contents->doomed = folder(number);
+  Loaded into(new_contents(number));
+  into.contents().doomed = folder(number);
   for (uint64_t line_number = 1;; ++line_number) {
     if (Status goes = goes_on(); !goes) return goes.error();
     const auto line = read();
@@ -207,8 +205,8 @@ Result<Node::Loaded> Node::load(uint64_t number, const ReadLine& read) const {
     known.error().message = fmt::format("line {}: {}", line_number, known.error().message);
     return known.error();
   }
-  if (into.contents->index == nullptr) return into;
-  if (Status ended = into.contents->index->end_bulk(); !ended) return ended.error();
+  match::Index* const index = into.contents().index.get();
+  if (Status ended = index != nullptr ? index->end_bulk() : Status(); !ended) return ended.error();
   return into;
 }
 
@@ -228,15 +226,14 @@ void Node::put_all(const std::string& id, const Contents& contents, SideStore::B
 }
 
 Result<uint64_t> Node::restore(Loaded loaded) {
-  // Its files go when others learn again.
-  Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  Replaced before;  // its files go when others learn again
   const LongHold hold(*this);
   const std::lock_guard alone(replacing_);
   // Where the write fails it may nevertheless be there after a restart, which removes what is not.
-  loaded.contents->doomed.clear();
-  before = replace(loaded.contents, loaded.batch);
-  if (!before && !is_doubtful_) loaded.contents->doomed = folder(loaded.contents->number);
-  if (!before) return before.error();
+  loaded.contents().doomed.clear();
+  Status replaced = replace(loaded.owner.get(), loaded.batch, before);
+  if (!replaced && !is_doubtful_) loaded.contents().doomed = folder(loaded.contents().number);
+  if (!replaced) return replaced.error();
   return loaded.patterns;
 }
 

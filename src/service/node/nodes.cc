@@ -151,6 +151,7 @@ void Nodes::close_unused() {
       for (auto at = nodes_.begin(); at != nodes_.end(); ++at) {
         // Who uses a node holds its pointer, and gets it with this lock alone.
         if (at->second.use_count() > 1 || node_locks_.contains(at->first)) continue;
+        if (at->second->is_uncertain()) continue;  // opened anew it would not know
         if (oldest == nodes_.end() || at->second->last_used() < oldest->second->last_used()) {
           oldest = at;
         }
