@@ -159,7 +159,8 @@ TEST_F(SessionKeeperTest, ARequestWritesWhatItChanged) {
   session->stm.push_back({"next"});
   session->emotives.push_back({{"joy", 1}});
   session->metadata_seen.push_back({{"page", 1}});
-  session->last = std::make_shared<const Observation>(Observation{.strings = {"next"}});
+  session->last = std::make_shared<const Observation>(
+      Observation{.strings = {"next"}, .vectors = {}, .emotives = {}, .unique_id = {}});
   session->keep_limits();
   EXPECT_LT(bytes(), kFew);
   ASSERT_TRUE(keeper_->keep(*session));
@@ -206,7 +207,9 @@ TEST_F(SessionKeeperTest, ManyAreRestored) {
   for (size_t i = 0; i < sessions.size(); ++i) {
     const auto session = table.find(sessions[i]->id);
     ASSERT_EQ(session == nullptr, i % 3 == 0) << i;
-    if (session) EXPECT_EQ(state_of(*session), state_of(*sessions[i]));
+    if (session) {
+      EXPECT_EQ(state_of(*session), state_of(*sessions[i]));
+    }
   }
 }
 
@@ -324,7 +327,8 @@ TEST_F(SessionKeeperTest, DamageIsAnError) {
   }
   session->last_state = session->stm.take();
   session->stm = session->last_state->last(2);
-  session->last = std::make_shared<const Observation>(Observation{.strings = {"2"}});
+  session->last = std::make_shared<const Observation>(
+      Observation{.strings = {"2"}, .vectors = {}, .emotives = {}, .unique_id = {}});
   ASSERT_TRUE(keeper_->keep(*session));
   SessionEntries entries{session->id, {}};
   ASSERT_TRUE(store_->scan(keys::kSession, [&](std::string_view key, std::string_view value) {
