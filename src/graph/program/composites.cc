@@ -1,5 +1,7 @@
 #include "graph/program/composites.h"
 
+#include <fmt/core.h>
+
 namespace hoist::graph::program {
 namespace {
 
@@ -38,9 +40,9 @@ template <typename Make>
 Result<Id> composed(Graph& graph, Id x, const char* who, const Make& make) {
   const DType dtype = graph[x].dtype;
   if (!is_float(dtype)) {
-    return fail(ErrorCode::invalid_argument, std::string(who) + " takes floats, not " +
-                                                 std::string(array::properties(dtype).framework) +
-                                                 ": cast it with astype()");
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} takes floats, not {}: cast it with astype()", who,
+                            array::properties(dtype).framework));
   }
   const DType wide = computed_in(Op::exp, dtype);
   Chain chain(graph, wide);

@@ -29,8 +29,8 @@ HWY_INLINE void by_strips(const void* in, size_t rows, void* to, const Strip& st
   }
 }
 
-// Each row's sum in the order of sum_of(): 64 sums of a block of 1024 terms, by halves; blocks by
-// pairs.
+// Each row's sum of n >= 1 terms, in the order of sum_of(): 64 sums of a block of 1024 terms, by
+// halves; blocks by pairs.
 HWY_INLINE void strip_of_sums(const double* a, ptrdiff_t stride, size_t n, size_t rows,
                               double* out) {
   constexpr size_t kSums = 64;
@@ -42,7 +42,8 @@ HWY_INLINE void strip_of_sums(const double* a, ptrdiff_t stride, size_t n, size_
   const auto add = [&](const double* HWY_RESTRICT from, double* HWY_RESTRICT sum) {
     for (size_t r = 0; r < rows; ++r) sum[r] = from[r] + sum[r];
   };
-  for (size_t begin = 0; begin < n; begin += kTerms) {
+  size_t begin = 0;
+  do {
     for (auto& sum : sums) std::fill_n(sum, rows, 0.0);
     for (size_t i = begin; i < std::min(n, begin + kTerms); ++i) {
       add(a + static_cast<ptrdiff_t>(i) * stride, sums[(i - begin) % kSums]);
@@ -52,7 +53,8 @@ HWY_INLINE void strip_of_sums(const double* a, ptrdiff_t stride, size_t n, size_
     }
     for (size_t done = ++blocks; done % 2 == 0; done /= 2) add(waiting[--depth], sums[0]);
     std::copy_n(sums[0], rows, waiting[depth++]);
-  }
+    begin += kTerms;
+  } while (begin < n);
   std::copy_n(waiting[--depth], rows, out);
   while (depth > 0) add(waiting[--depth], out);
 }

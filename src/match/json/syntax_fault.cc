@@ -12,7 +12,7 @@ namespace {
 // None where only simdjson refuses it.
 std::optional<size_t> fault_position(std::string_view text) {
   try {
-    (void)nlohmann::json::parse(text);
+    [[maybe_unused]] const auto whole = nlohmann::json::parse(text);
     return std::nullopt;
   } catch (const nlohmann::json::parse_error& error) {
     return error.byte;

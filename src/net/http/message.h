@@ -20,13 +20,13 @@ struct HttpHeader {
 };
 
 struct HttpRequest {
-  std::string method;                                      // "GET"
-  std::string path;                                        // percent-decoded, without the query
-  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
-  std::vector<HttpHeader> headers;
-  std::string body;
-  std::string peer;                           // the client's address; "unix" on a UNIX socket
-  std::vector<std::string> parameters;        // what the pattern's {…} matched, decoded, in order
+  std::string method = {};  // "GET"
+  std::string path = {};    // percent-decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query = {};  // decoded, in order
+  std::vector<HttpHeader> headers = {};
+  std::string body = {};
+  std::string peer = {};                      // the client's address; "unix" on a UNIX socket
+  std::vector<std::string> parameters = {};   // what the pattern's {…} matched, decoded, in order
   std::shared_ptr<HttpBodyShare> share = {};  // counts `body`; null where it is empty
 
   // The first of that name; null without one.

@@ -1,6 +1,7 @@
 #include "service/api/events.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "service/monitoring/time_text.h"
@@ -39,7 +40,7 @@ net::WebSocketEvents Events::listen(std::shared_ptr<net::WebSocket> socket, size
       event_text("state.snapshot", {{"active_sessions", sessions}, {"system_status", "healthy"}}));
   listeners_.add(socket);
   return {.message = [socket](std::string message, bool) {
-    if (message == "ping") socket->send_text("pong");
+    if (std::string_view(message) == "ping") socket->send_text("pong");
   }};
 }
 

@@ -10,11 +10,11 @@
 namespace hoist::service {
 
 struct Observation {
-  std::vector<std::string> strings;
-  std::vector<std::vector<double>> vectors;
-  match::Emotives emotives;  // ascending by name
+  std::vector<std::string> strings = {};
+  std::vector<std::vector<double>> vectors = {};
+  match::Emotives emotives = {};  // ascending by name
   nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
-  std::string unique_id;  // may be empty
+  std::string unique_id = {};  // may be empty
 };
 
 }  // namespace hoist::service

@@ -159,8 +159,7 @@ TEST_F(SessionKeeperTest, ARequestWritesWhatItChanged) {
   session->stm.push_back({"next"});
   session->emotives.push_back({{"joy", 1}});
   session->metadata_seen.push_back({{"page", 1}});
-  session->last = std::make_shared<const Observation>(
-      Observation{.strings = {"next"}, .vectors = {}, .emotives = {}, .unique_id = {}});
+  session->last = std::make_shared<const Observation>(Observation{.strings = {"next"}});
   session->keep_limits();
   EXPECT_LT(bytes(), kFew);
   ASSERT_TRUE(keeper_->keep(*session));
@@ -327,8 +326,7 @@ TEST_F(SessionKeeperTest, DamageIsAnError) {
   }
   session->last_state = session->stm.take();
   session->stm = session->last_state->last(2);
-  session->last = std::make_shared<const Observation>(
-      Observation{.strings = {"2"}, .vectors = {}, .emotives = {}, .unique_id = {}});
+  session->last = std::make_shared<const Observation>(Observation{.strings = {"2"}});
   ASSERT_TRUE(keeper_->keep(*session));
   SessionEntries entries{session->id, {}};
   ASSERT_TRUE(store_->scan(keys::kSession, [&](std::string_view key, std::string_view value) {
