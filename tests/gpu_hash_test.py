@@ -72,7 +72,7 @@ class GpuHashTest(unittest.TestCase):
         self.daemon = subprocess.Popen(
             [HOISTD, "--device", DEVICE, "--socket", self.socket, *options], env=environment(),
             stderr=subprocess.DEVNULL)
-        for _ in range(200):
+        for _ in range(1200):
             if run(HOISTD, "--status", "--socket", self.socket).returncode == 0:
                 return
             time.sleep(0.05)

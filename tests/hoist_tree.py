@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD = pathlib.Path(os.environ.get("HOIST_BUILD_DIR", "build/release")).resolve()
@@ -109,11 +110,13 @@ def main_on_device():
     sys.exit(0 if result.passed else SKIPPED)
 
 
-def tried_until(is_good, attempt, times=5):
-    """attempt()'s first good result, or its last: for what a busy machine may do too late."""
-    for _ in range(times):
-        result = attempt()
-        if is_good(result):
+def tried_until(is_good, attempt, times=5, seconds=60):
+    """attempt()'s first good result, or the last of at least `times` and `seconds`: for what a busy machine may do too
+    late."""
+    end = time.monotonic() + seconds
+    while not is_good(result := attempt()):
+        times -= 1
+        if times <= 0 and time.monotonic() > end:
             break
     return result
 

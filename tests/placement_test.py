@@ -215,7 +215,7 @@ class PlacementTest(unittest.TestCase):
                                   stderr=subprocess.DEVNULL)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)
-        for _ in range(100):
+        for _ in range(1200):
             if run(HOISTD, "--status", "--socket", path).returncode == 0:
                 return daemon, {"HOIST_SOCKET": str(path)}
             time.sleep(0.05)

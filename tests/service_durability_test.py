@@ -106,7 +106,7 @@ class Restarts(ServiceCase):
         self.assertEqual(len(session.recall(["c"], ["d"])), 1)
 
     def test_requests_under_way_are_answered(self):
-        server = self.serve()
+        server = self.serve("--grace", "50")
         session = server.client().session()
         for i in range(200):
             session.teach(["a"], ["b"], [f"{i}"])

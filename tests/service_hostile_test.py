@@ -22,7 +22,7 @@ class HostileCase(SharedServerCase):
 
     def assert_serves(self):
         """Somebody else is served as if nothing were."""
-        session = self.server.client(timeout=20).session(self.node + "_other")
+        session = self.server.client(timeout=60).session(self.node + "_other")
         session.teach(["a"], ["b"])
         self.assertEqual(len(session.recall(["a"], ["b"])), 1)
         self.assertIsNone(self.server.process.poll())

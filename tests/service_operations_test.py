@@ -123,11 +123,11 @@ class Options(ServiceCase):
                 self.serve("--config", str(config))
 
     def test_lifetimes(self):
-        client = self.serve("--session-ttl", "2").client()
+        client = self.serve("--session-ttl", "5").client()
         session, idle = client.session(), client.session()
-        for _ in range(15):
+        for _ in range(12):
             session.observe("a")
-            time.sleep(0.2)
+            time.sleep(0.5)
         self.assertEqual(client.get(f"{idle.path}/stm")[0], 404)
         client = self.serve("--session-ttl", "1", "--fixed-ttl", folder=self.folder / "other").client()
         session = client.session()
@@ -282,7 +282,7 @@ class Tls(ServiceCase):
         server = self.serve("--tls-certificate", certificate, "--tls-key", key)
         first = self.subject(server.port)
         with self.assertRaises((http.client.HTTPException, OSError)):
-            server.client(timeout=20).get("/health")
+            server.client(timeout=60).get("/health")
         other_key, other = self.certificate("two")
         os.replace(other_key, key)
         os.replace(other, certificate)

@@ -88,7 +88,7 @@ class Sessions(SharedServerCase):
 
     def test_expire_and_extend(self):
         session = self.client.session(self.node, ttl_seconds=1)
-        extended = self.client.session(self.node, ttl_seconds=1)
+        extended = self.client.session(self.node, ttl_seconds=5)
         self.assertEqual(self.client.ask("POST", f"{extended.path}/extend?ttl_seconds=100")[0], 200)
         deadline = time.monotonic() + 60
         while self.client.get(f"{session.path}/exists")[1]["exists"]:

@@ -16,7 +16,7 @@ class Takeover(VerifyCase):
         with open("/proc/self/comm") as file:
             early = {file.read().rstrip("\n"), os.path.basename(self.engine(name))[:15]}
         comm = ""
-        for _ in range(1000):
+        for _ in range(6000):
             with open(f"/proc/{process.pid}/comm") as file:
                 comm = file.read().rstrip("\n")
             if comm not in early:
@@ -34,7 +34,7 @@ class Takeover(VerifyCase):
         """An engine with no build to stand for, and an option that it leaves to the original."""
         environment = {"PATH": ":".join(path), "LC_ALL": "C", "HOME": self.folder}
         return subprocess.run(["sort", "--debug", self.text], executable=self.engine("sort"),
-                              env=environment, capture_output=True, timeout=20)
+                              env=environment, capture_output=True, timeout=60)
 
     def test_wrapper_in_path_is_not_the_original(self):
         self.script("sort", f"exec {self.engine('sort')} \"$@\"")
@@ -55,7 +55,7 @@ class Takeover(VerifyCase):
         if not zcat:
             self.skipTest("no zcat")
         result = subprocess.run(["zcat", "--version"], executable=self.engine("gzip"),
-                                env={"PATH": os.environ["PATH"]}, capture_output=True, timeout=20)
+                                env={"PATH": os.environ["PATH"]}, capture_output=True, timeout=60)
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"gzip", result.stdout)
 

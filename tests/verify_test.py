@@ -260,7 +260,7 @@ class Processes(VerifyCase):
             process = self.start_engine("sort", slow, self.text)
             child = self.wait_for_pid("pid")
             process.send_signal(number)
-            self.assertEqual(process.wait(timeout=20), -number)
+            self.assertEqual(process.wait(timeout=60), -number)
             self.assert_ends(child)
         self.assertEqual(self.note(), "")
 

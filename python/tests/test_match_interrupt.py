@@ -111,7 +111,7 @@ def test_handlers_that_do_not_raise_run_meanwhile():
     ran = threading.Event()
     before = signal.signal(signal.SIGALRM, lambda *_: ran.set())
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
         assert match.Levenshtein.distance("ab" * 60_000, "cd" * 60_000) == 120_000
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

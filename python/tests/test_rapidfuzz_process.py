@@ -238,4 +238,4 @@ def test_interrupts(call):
         timer.start()
         call()
         timer.cancel()
-    assert time.monotonic() - begin < 5  # on a machine that has other work, too
+    assert time.monotonic() - begin < 60  # on a machine that has other work, too

@@ -94,7 +94,7 @@ TEST(Standstill, ACopyWhoseTurnComesTooLateIsNotDone) {
   options.path = server.path();
   options.handshake = std::chrono::seconds(60);
   options.queues = 1;
-  options.patience = std::chrono::seconds(2);
+  options.patience = std::chrono::seconds(4);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, 4096).value();
   std::mt19937_64 random(test_seed());
@@ -159,7 +159,7 @@ TEST(Standstill, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   device::remote::ConnectOptions options;
   options.path = server.path();
   options.handshake = std::chrono::seconds(60);
-  options.patience = std::chrono::seconds(1);
+  options.patience = std::chrono::seconds(3);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, 4096).value();
   Stream stream = Stream::create(*device).value();
@@ -192,7 +192,7 @@ TEST(Standstill, FreesWhatWasFreedBehindIt) {
   options.path = server.path();
   options.handshake = std::chrono::seconds(60);
   options.queues = 1;
-  options.patience = std::chrono::milliseconds(500);
+  options.patience = std::chrono::seconds(3);
   const auto device = RemoteDevice::connect(options).value();
   {
     Stream stream = Stream::create(*device).value();
@@ -220,7 +220,7 @@ void transfer_around_a_standstill(bool upload) {
   options.path = server.path();
   options.handshake = std::chrono::seconds(60);
   options.pool_size = uint64_t{16} << 20;
-  options.patience = std::chrono::seconds(1);
+  options.patience = std::chrono::seconds(3);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, kSize).value();
   std::optional<Buffer> other = Buffer::allocate(*device, kSize).value();

@@ -1,8 +1,10 @@
 #include "records/reader.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "base/nearest_word.h"
 #include "container/index.h"
@@ -46,15 +48,18 @@ Error no_column(const std::string& path, const std::vector<std::string>& paths,
 Result<RecordReader> RecordReader::open(const std::string& path, const OpenOptions& options) {
   // A writer that begins to append cuts off what another one left unfinished: what is amiss then is
   // looked at again.
-  constexpr int kAttempts = 20;
-  for (int attempt = 1;; ++attempt) {
+  constexpr std::chrono::milliseconds kLongestPause{64};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (std::chrono::milliseconds pause{1};; pause = std::min(2 * pause, kLongestPause)) {
     Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
     if (!source) return source.error();
     const uint64_t size = (*source)->size();
     Result<RecordReader> reader = open(std::move(*source), options);
-    if (attempt == kAttempts || (reader && reader->check_whole())) return reader;
+    if (reader && reader->check_whole()) return reader;
     std::error_code unknown;
     if (std::filesystem::file_size(path, unknown) == size || unknown) return reader;
+    if (std::chrono::steady_clock::now() >= end) return reader;
+    std::this_thread::sleep_for(pause);
   }
 }
 

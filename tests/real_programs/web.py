@@ -95,7 +95,7 @@ def web(side):
                             f"curl {words} {scheme} {place}: not the file's content")
 
     for address in there.values():
-        told = side.run("wrk", "-t1", "-c8", f"-d{side.scale}s", "-H",
+        told = side.run("wrk", "-t1", "-c8", f"-d{side.scale}s", "--timeout", "60s", "-H",
                         "Accept-Encoding: gzip", f"{address}/small.txt").decode()
         side.see(f"{address.split(':')[0]}: wrk's complaints", [
             line for line in told.splitlines() if "Socket errors" in line or "Non-2xx" in line])

@@ -8,7 +8,7 @@
 namespace hoist::device::remote {
 
 Result<std::string> ask_status(const std::string& path) {
-  constexpr int kMilliseconds = 2000;
+  constexpr int kMilliseconds = 10'000;
   const std::vector<std::string> paths =
       path.empty() ? socket_paths() : std::vector<std::string>{path};
   for (const std::string& candidate : paths) {

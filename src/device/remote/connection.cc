@@ -144,7 +144,7 @@ Status Connection::ask(const std::string& path, std::chrono::milliseconds patien
 Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
   Result<Attempt> made = attempt(options, options.pool_size);
   // Others who come at the same time may take what was offered.
-  constexpr int kMostAgain = 8;
+  constexpr int kMostAgain = 32;
   for (int again = 0; made && again < kMostAgain; ++again) {
     const uint64_t offered = offered_pool(made->answer, made->pool_size);
     if (offered == 0) break;

@@ -213,8 +213,7 @@ TEST_F(CompilerTest, CompilersThatHangAreEndedWithAllThatTheyStarted) {
   set_compiler("/bin/sleep 300 & echo $! > " + folder_ + "/pid; wait");
   const auto compiler = px::find_cpp_compiler();
   ASSERT_TRUE(compiler);
-  const auto done =
-      px::compile_shared(*compiler, "int x;", {}, {std::chrono::milliseconds(300), {}});
+  const auto done = px::compile_shared(*compiler, "int x;", {}, {std::chrono::seconds(3), {}});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::cancelled);
   const pid_t grandchild = written_pid("pid");

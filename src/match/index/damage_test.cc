@@ -53,6 +53,9 @@ class DamageTest : public IndexFolderTest {
  protected:
   // In memory where there is room: each copy of an index is synced many times.
   DamageTest() {
+    std::error_code error;
+    constexpr uintmax_t kRoom = uintmax_t{256} << 20;
+    if (std::filesystem::space("/dev/shm", error).available < kRoom || error) return;
     char name[] = "/dev/shm/hoist-damage-XXXXXX";
     if (::mkdtemp(name) == nullptr) return;
     std::filesystem::remove_all(folder_);

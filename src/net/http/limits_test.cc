@@ -111,7 +111,7 @@ TEST(HttpLimits, TricklingHeadsAreTimedOut) {
 
 TEST(HttpLimits, IdleConnectionsAreClosed) {
   HttpServerOptions impatient = options();
-  impatient.idle_ms = 500;
+  impatient.idle_ms = 2000;
   RunningServer server(routes(), impatient);
   Client never(server.address());
   Client once(server.address());
