@@ -60,7 +60,7 @@ bench: setup
 
 dev asan tsan clang: %: build/%/build.ninja
 	@cmake --build --preset $@
-	@ctest --preset $@ -j $(JOBS)
+	@$(if $(filter asan,$@),scripts/asan-tests,ctest --preset $@) -j $(JOBS)
 
 check:
 	@scripts/check-layers

@@ -62,6 +62,9 @@ if(HOIST_BUNDLE)
   set(CMAKE_INSTALL_RPATH "\$ORIGIN/../lib;\$ORIGIN/../../lib")
   set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
   add_link_options(-s -Wl,--disable-new-dtags)
+  # Hundreds of tests with the same libraries in them: each keeps what it uses.
+  hoist_host_options(-ffunction-sections -fdata-sections)
+  add_link_options(LINKER:--gc-sections)
 endif()
 
 find_program(HOIST_CCACHE ccache)
