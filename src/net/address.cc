@@ -73,13 +73,14 @@ Result<UniqueFd> listen_unix(std::string_view text, std::string_view path) {
   return socket;
 }
 
-Result<UniqueFd> listen_resolved(std::string_view text, const addrinfo& found) {
+Result<UniqueFd> listen_resolved(std::string_view text, const addrinfo& found,
+                                 bool is_one_of_several) {
   UniqueFd socket(::socket(found.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return cannot_listen(text);
   const int one = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  // "localhost" is often both; [::] alone takes IPv4 clients, too.
-  if (found.ai_family == AF_INET6 && found.ai_next) {
+  // "localhost" is often both, and no host at all is; [::] alone takes IPv4 clients, too.
+  if (found.ai_family == AF_INET6 && is_one_of_several) {
     ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
   }
   if (::bind(socket.get(), found.ai_addr, found.ai_addrlen) != 0 ||
@@ -115,7 +116,7 @@ Result<std::vector<UniqueFd>> listen_internet(std::string_view text) {
   std::vector<UniqueFd> sockets;
   Result<UniqueFd> last = cannot_listen(text, "it has no address");
   for (const addrinfo* each = found; each; each = each->ai_next) {
-    last = listen_resolved(text, *each);
+    last = listen_resolved(text, *each, found->ai_next != nullptr);
     if (last) {
       sockets.push_back(std::move(*last));
       if (number == 0) break;

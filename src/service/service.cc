@@ -26,6 +26,13 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   if (const std::string& name = options.node.device; name != "auto" && name != "cpu") {
     if (const auto device = device::find_device(name); !device) return device.error();
   }
+  for (const char* const own : {"/snapshot.hoist", "/store"}) {
+    if (!std::filesystem::exists(options.node.folder + own, error)) continue;
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is an index of `hoist match`, not a service's folder: name another "
+                            "one, and send the index's patterns to POST /nodes/NODE/patterns",
+                            options.node.folder));
+  }
   auto store = SideStore::open(options.node.folder + "/service.db", options.node.durability);
   if (!store) return store.error();
   std::unique_ptr<Service> service(new Service(options, *std::move(store)));

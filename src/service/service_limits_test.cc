@@ -1,5 +1,6 @@
 // What the service does with what is late, large or too much.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "match/index/index.h"
 #include "match/vocabulary/pattern.h"
 #include "service/service_testing.h"
 
@@ -139,6 +141,30 @@ TEST_F(ServiceTest, NorIsOneOfOneState) {
   EXPECT_NE(answer.body.find("256 MiB"), std::string::npos) << answer.body.substr(0, 200);
   json("POST", "/sessions/" + id + "/config", {{"config", {{"max_predictions", 3}}}});
   EXPECT_EQ(json("GET", path)["count"], 3);
+}
+
+TEST(ServiceFolder, IsNoIndex) {
+  const std::string folder = testing::TempDir() + "service_folder_" + std::to_string(::getpid());
+  ASSERT_TRUE(match::Index::open(folder, {.create = true}));
+  ServiceOptions options;
+  options.node.folder = folder;
+  options.node.device = "cpu";
+  const auto refused = Service::open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/service.db"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ServiceFolder, WithoutPermissionIsNotAnothersProcess) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may do everything";
+  const std::string folder = testing::TempDir() + "service_blocked_" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  ASSERT_EQ(::chmod(folder.c_str(), 0500), 0);
+  const auto refused = SideStore::open(folder + "/service.db", match::Durability::batch);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().code, ErrorCode::unavailable) << refused.error().message;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(SessionDefaults, AreReplacedWholeWhileSessionsAreAsked) {

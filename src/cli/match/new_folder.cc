@@ -24,6 +24,7 @@ bool is_there(const std::string& path) {
 
 bool is_index(const std::string& path) {
   std::error_code ignored;
+  if (fs::exists(path + "/service.db", ignored)) return false;  // a service has its nodes there
   return fs::is_regular_file(path + "/snapshot.hoist", ignored) ||
          fs::is_regular_file(path + "/store/CURRENT", ignored);
 }

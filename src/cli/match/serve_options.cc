@@ -26,10 +26,15 @@ void add_network(CLI::App& command, ServeOptions& options) {
       ->check(number_in(1, 256))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--tls-certificate", server.certificate_file, "PEM file; then it speaks TLS")
-      ->type_name("FILE");
-  command.add_option("--tls-key", server.key_file, "The certificate's private key, PEM")
-      ->type_name("FILE");
+  CLI::Option* const certificate =
+      command
+          .add_option("--tls-certificate", server.certificate_file, "PEM file; then it speaks TLS")
+          ->type_name("FILE");
+  CLI::Option* const key =
+      command.add_option("--tls-key", server.key_file, "The certificate's private key, PEM")
+          ->type_name("FILE");
+  certificate->needs(key);
+  key->needs(certificate);
   command
       .add_option("--tokens", options.token_file,
                   "File of tokens, one a line; then every request must bring one")

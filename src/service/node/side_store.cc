@@ -5,6 +5,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -91,7 +92,10 @@ Result<std::unique_ptr<SideStore>> SideStore::open(const std::string& path,
   state->write.sync = durability == match::Durability::sync;
   const rocksdb::Status opened = state->open();
   if (!opened.ok()) {
-    if (opened.IsIOError() && opened.ToString().find("lock") != std::string::npos) {
+    // RocksDB has no code of its own for a lock that somebody holds.
+    const std::string reason = opened.ToString();
+    if (opened.IsIOError() && (reason.ends_with(std::strerror(EAGAIN)) ||
+                               reason.find("lock hold by current process") != reason.npos)) {
       return fail(ErrorCode::unavailable,
                   fmt::format("another process serves this folder ({})", path));
     }
